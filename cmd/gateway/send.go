@@ -28,6 +28,7 @@ const letThrough = time.Minute
 // sendFlags are the flags of send.
 type sendFlags struct {
 	text, paste, until, as    string
+	steps                     string
 	click, clickAt, mouse, to string
 	enter                     bool
 	rev                       uint64
@@ -67,6 +68,9 @@ func (a *app) newSend() *cobra.Command {
 	f.StringVar(&in.until, "until", "",
 		"then wait for `CONDITION`, met after the input: text=T, regex=R, title=T, "+
 			"title-regex=R, gone=T, changed, idle=D, exit, waiting")
+	f.StringVar(&in.steps, "steps", "",
+		"type the steps in `FILE` (- for standard input), a JSON list of objects with text, paste, "+
+			"keys, enter, until, value, stop;\neach is typed once the until of the one before is met")
 	f.DurationVar(&in.timeout, "timeout", sendTimeout,
 		"time limit for everything; by default the user gets a minute more to approve held keys")
 	f.StringVar(&in.as, "as", defaultName, asHelp)
@@ -94,6 +98,10 @@ func (a *app) sendInput(cmd *cobra.Command, id string, keys []string, in sendFla
 	if err != nil {
 		return usage("send: %w", err)
 	}
+	steps, err := a.readSteps(cmd, &in, keys)
+	if err != nil {
+		return err
+	}
 	condition, value, _ := strings.Cut(in.until, "=")
 	ask := &protocol.Wait{}
 	if err := in.more.read(); err != nil {
@@ -120,11 +128,14 @@ func (a *app) sendInput(cmd *cobra.Command, id string, keys []string, in sendFla
 		typing.Rev = &in.rev
 	}
 	if in.paste != "" {
-		if input.Paste, err = a.readPaste(in.paste); err != nil {
+		if input.Paste, err = a.readInput("--paste", in.paste); err != nil {
 			return err
 		}
 	}
-	if typing.Parts, err = input.Parts(); err != nil {
+	if typing.Parts = steps; steps == nil {
+		typing.Parts, err = input.Parts()
+	}
+	if err != nil {
 		return usage("send: %w", err)
 	}
 	work := about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
@@ -150,13 +161,13 @@ func keyForID(id string, err error) error {
 	return f.withHint(hint)
 }
 
-// readPaste reads the text to paste, at most as much as one input can carry.
-func (a *app) readPaste(name string) (string, error) {
+// readInput reads what a flag names, at most as much as one input can carry.
+func (a *app) readInput(flag, name string) (string, error) {
 	from := io.Reader(a.in)
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return "", usage("--paste: %w", err)
+			return "", usage("%s: %w", flag, err)
 		}
 		defer func() { _ = f.Close() }()
 		from = f
@@ -164,12 +175,12 @@ func (a *app) readPaste(name string) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(from, protocol.MaxInput+1))
 	switch {
 	case err != nil:
-		return "", usage("--paste: %w", err)
+		return "", usage("%s: %w", flag, err)
 	case len(data) > protocol.MaxInput:
-		return "", usage("--paste %s: longer than %d bytes, the limit for one input", name,
+		return "", usage("%s %s: longer than %d bytes, the limit for one input", flag, name,
 			protocol.MaxInput)
 	case len(data) == 0:
-		return "", usage("--paste %s: the file is empty", name)
+		return "", usage("%s %s: the file is empty", flag, name)
 	}
 	return string(data), nil
 }
@@ -200,7 +211,7 @@ func (a *app) typeAndShow(
 		return fmt.Errorf("%w\n%s", err, text.Receipt(input.Parts, typed.Result, true))
 	}
 	result := typed.Result
-	receipt := text.Confirm(input.Parts, result)
+	receipt := text.Join(text.StepEnds(result, nil), text.Confirm(input.Parts, result))
 	if result.Status != protocol.StatusWritten {
 		switch {
 		case a.json:
@@ -226,6 +237,9 @@ func (a *app) typeAndShow(
 			return fmt.Errorf("%w\n%s", err, text.Receipt(input.Parts, result, false))
 		}
 		frame = out.Wait.Frame
+		if input.HasSteps() {
+			receipt = text.StepEnds(result, out.Wait)
+		}
 	}
 	out.Reacted = new(frame == nil || text.HasReacted(result, frame.Seq))
 	if err := a.printSent(ctx, c, s, typed.Before, receipt, out, frame, tokens); err != nil {
@@ -286,7 +300,10 @@ func (a *app) printSent(
 func notTyped(failed *protocol.InputResult, receipt string) error {
 	out := &failure{status: statusRefused}
 	why := text.Refusal(failed.Reason, failed.Message)
+	step := text.UnmetStep(failed)
 	switch {
+	case step != "":
+		why, out.status = step, statusOfCode(failed.Reason)
 	case failed.Reason == protocol.CodeSecretPrompt:
 		out.hint = hintWaitForInput
 	case text.IsPause(failed.Reason):
@@ -300,7 +317,7 @@ func notTyped(failed *protocol.InputResult, receipt string) error {
 	default:
 		out.status = statusOfCode(failed.Reason)
 	}
-	out.cause = fmt.Errorf("send: %s\n%s", why, receipt)
+	out.cause = fmt.Errorf("send: %s\n%s", why, text.Join(receipt, text.StepEnds(failed, nil)))
 	if len(failed.Notes) > 0 {
 		out.cause = fmt.Errorf("%w\n%s", out.cause, text.Messages(failed.Notes))
 	}
