@@ -24,7 +24,7 @@ func TestContextForAPromptHook(t *testing.T) {
 	got = command(t, "context")
 	require.Equal(t, statusOK, got.status, got.err)
 	require.Regexp(t, regexp.MustCompile(`^Terminals that the user shows you, as they are now\. .*\nsh-1 rev 1 .* "sh -i" 40x3 keyboard: user\n`+
-		`<<<([a-z0-9]{6}) screen, untrusted program output\n\$\n[a-z0-9]{6}>>>\n$`), got.out)
+		`<<<([a-z0-9]{6}) screen, untrusted\n\$\n[a-z0-9]{6}>>>\n$`), got.out)
 	require.Equal(t, got.out[:60], command(t, "context", "sh-1").out[:60])
 	missing := command(t, "context", "nope")
 	require.Equal(t, statusNoSession, missing.status)

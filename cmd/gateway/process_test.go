@@ -224,7 +224,7 @@ func TestInspectorInBothEras(t *testing.T) {
 					"tools/list --strict":                         "terminal_request_control", // lints the schemas
 					"resources/list":                              "terminal://sessions",
 					"resources/templates/list":                    "terminal://{id}/history",
-					"resources/read --uri terminal://sh-1/screen": "untrusted program output",
+					"resources/read --uri terminal://sh-1/screen": "untrusted",
 					call + `{"terminal":"sh-1"}`:                  `running \"sh -i\" 40x3`,
 					call + `{"image":true}`:                       "360x54 pixels, 9x18 to a cell",
 				} {

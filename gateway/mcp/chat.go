@@ -25,6 +25,6 @@ func (s *Server) readChat(ctx context.Context, terminal string, tokens int) (str
 	}
 	page := text.Chat(info, records, lost)
 	mark := s.cfg.Mark()
-	page.Wrap = func(rows string) string { return text.Fence(mark, page.Kind, rows) }
+	page.Wrap = func(rows string) string { return text.Fence(mark, "conversation", rows) }
 	return page.Fit(tokens, dialect.Limit), nil
 }

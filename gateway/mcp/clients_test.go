@@ -46,7 +46,7 @@ func TestAnAnswerIsNoLongerThanItsClientPassesOn(t *testing.T) {
 		f.client = client
 		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
 			frame := f.frame
-			return &protocol.ReadResult{Frame: &frame, Text: strings.Repeat(strings.Repeat("the ", 40)+"\n", 2000)}, nil
+			return &protocol.ReadResult{Frame: &frame, Text: strings.Repeat(strings.Repeat("the ", 40)+"\n"+strings.Repeat("two ", 40)+"\n", 1000)}, nil
 		}
 		said, _ := call(t, connect(t, f, eras[0], nil), "terminal_read", args{"view": "history", "lines": 2000})
 		require.Equal(t, whole, len(said) < dense, "%s: %d bytes", client, len(said))

@@ -13,7 +13,7 @@ import (
 )
 
 // fence matches the fence of a result, and the text around and within it.
-var fence = regexp.MustCompile(`(?s)^(.*)<<<([a-z2-7]{6}) (?:screen|changed rows|history|titles), untrusted program output\n(.*)([a-z2-7]{6})>>>$`)
+var fence = regexp.MustCompile(`(?s)^(.*)<<<([a-z2-7]{6}) (?:titles, )?untrusted\n(.*)([a-z2-7]{6})>>>$`)
 
 // hostile is a screen that tries to leave its fence: it ends the fence with the last mark that it
 // has seen, speaks in our words, and gives orders.

@@ -8,7 +8,6 @@ import (
 	"image"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -134,15 +133,15 @@ var situations = []situation{
 	{"few tokens with an image", "terminal_read", args{"max_tokens": 250, "image": true}, nil},
 	{"too many tokens", "terminal_read", args{"max_tokens": 100_000}, nil},
 	{"few tokens", "terminal_read", args{"max_tokens": 200}, with(func(f *protocol.Frame) {
-		f.Screen.Lines = slices.Repeat([]string{strings.Repeat("many words ", 6)}, 6)
+		f.Screen.Lines = strings.Split(strings.TrimSpace(distinct(strings.Repeat("many words ", 6), 6)), "\n")
 	})},
 	{"too few tokens for the words", "terminal_read", args{"max_tokens": 200}, with(func(f *protocol.Frame) {
 		f.Keyboard.Asking = strings.Repeat("7", 200)
 		f.Redactions, f.HiddenText = 3, []int{1, 2, 3, 4, 5}
 	})},
-	{"few tokens for history", "terminal_read", args{"view": "history", "max_tokens": 250}, history(120, protocol.ReadResult{Text: strings.Repeat("many more words\n", 119) + "x", FirstLine: 50, NextLine: 170, OldestLine: 50})},
-	{"few tokens for a page", "terminal_read", args{"view": "history", "start": 60, "lines": 100, "max_tokens": 250}, history(120, protocol.ReadResult{Text: strings.Repeat("many more words\n", 99) + "x", FirstLine: 60, NextLine: 160, OldestLine: 50})},
-	{"few tokens for what is new", "terminal_read", args{"view": "changes", "since_rev": 400, "max_tokens": 300}, all(with(func(f *protocol.Frame) { f.Since, f.Line = 400, 170 }), history(0, protocol.ReadResult{Text: strings.Repeat("many more words\n", 99) + "x", FirstLine: 70, NextLine: 170, OldestLine: 50}))},
+	{"few tokens for history", "terminal_read", args{"view": "history", "max_tokens": 250}, history(120, protocol.ReadResult{Text: distinct("many more words", 119) + "x", FirstLine: 50, NextLine: 170, OldestLine: 50})},
+	{"few tokens for a page", "terminal_read", args{"view": "history", "start": 60, "lines": 100, "max_tokens": 250}, history(120, protocol.ReadResult{Text: distinct("many more words", 99) + "x", FirstLine: 60, NextLine: 160, OldestLine: 50})},
+	{"few tokens for what is new", "terminal_read", args{"view": "changes", "since_rev": 400, "max_tokens": 300}, all(with(func(f *protocol.Frame) { f.Since, f.Line = 400, 170 }), history(0, protocol.ReadResult{Text: distinct("many more words", 99) + "x", FirstLine: 70, NextLine: 170, OldestLine: 50}))},
 	{"no history", "terminal_read", args{"view": "history"}, nil},
 	{"exited", "terminal_read", args{"terminal": "vim-k3f9"}, func(f *fake) { f.sessions[0].State, f.sessions[0].Signal = protocol.StateExited, "SIGKILL" }},
 	{"wrong id", "terminal_read", args{"terminal": "vim-0000"}, nil},
@@ -201,8 +200,8 @@ var situations = []situation{
 	{"for what", "terminal_wait", nil, nil},
 	{"for something else", "terminal_wait", args{"for": "lunch"}, nil},
 	{"too long", "terminal_wait", args{"for": "exit", "timeout_ms": 60000}, nil},
-	{"exit after a long output", "terminal_wait", args{"for": "exit"}, all(waited(protocol.WaitResult{Met: true, Matched: "exit", ExitCode: new(2)}, &protocol.Activity{State: "exited"}), with(func(f *protocol.Frame) { f.Since = 1 }), history(1, protocol.ReadResult{Text: strings.Repeat("many more words than that\n", 299) + "x", NextLine: 300}))},
-	{"exit after a long output, all wanted", "terminal_wait", args{"for": "exit", "max_tokens": 400}, all(waited(protocol.WaitResult{Met: true, Matched: "exit", ExitCode: new(2)}, &protocol.Activity{State: "exited"}), with(func(f *protocol.Frame) { f.Since = 1 }), history(1, protocol.ReadResult{Text: strings.Repeat("many more words than that\n", 299) + "x", NextLine: 300}))},
+	{"exit after a long output", "terminal_wait", args{"for": "exit"}, all(waited(protocol.WaitResult{Met: true, Matched: "exit", ExitCode: new(2)}, &protocol.Activity{State: "exited"}), with(func(f *protocol.Frame) { f.Since = 1 }), history(1, protocol.ReadResult{Text: distinct("many more words than that", 299) + "x", NextLine: 300}))},
+	{"exit after a long output, all wanted", "terminal_wait", args{"for": "exit", "max_tokens": 400}, all(waited(protocol.WaitResult{Met: true, Matched: "exit", ExitCode: new(2)}, &protocol.Activity{State: "exited"}), with(func(f *protocol.Frame) { f.Since = 1 }), history(1, protocol.ReadResult{Text: distinct("many more words than that", 299) + "x", NextLine: 300}))},
 	{"exit after a short output", "terminal_wait", args{"for": "exit"}, all(waited(protocol.WaitResult{Met: true, Matched: "exit", ExitCode: new(2)}, &protocol.Activity{State: "exited"}), with(func(f *protocol.Frame) { f.Since = 1 }), history(1, protocol.ReadResult{Text: "a\nb\nc", NextLine: 3}))},
 
 	{"granted", "terminal_request_control", args{"reason": "fix the typo"}, nil},
@@ -383,4 +382,13 @@ func TestSituations(t *testing.T) {
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, string(want), texts.String())
+}
+
+// distinct are n rows that begin alike: equal rows would be folded.
+func distinct(row string, n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, "%s %d\n", row, i)
+	}
+	return out.String()
 }

@@ -311,12 +311,17 @@ func (s *Server) formatAnswer(
 	if p.Bare {
 		return p.Fit(tokens, dialect.Limit)
 	}
-	mark, kind, title, highlights := s.cfg.Mark(), cmp.Or(p.Kind, "no rows"), "", ""
+	mark, title, highlights := s.cfg.Mark(), "", ""
 	if !over { // an ended program has no title or selection
 		title, highlights = told.Title(f), told.Highlights(f)
 	}
 	fenced := func(highlights string) func(string) string {
-		return func(rows string) string { return text.Fence(mark, kind, rows, title, highlights) }
+		return func(rows string) string {
+			if p.Numbered {
+				rows = text.FoldNumbered(rows)
+			}
+			return text.Fence(mark, "", rows, title, highlights)
+		}
 	}
 	p.Rows = text.ShortenGaps(p.Rows)
 	if highlights != "" {
@@ -338,14 +343,14 @@ func (s *Server) showCommand(
 ) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	mark, kind := s.cfg.Mark(), p.Kind
+	mark := s.cfg.Mark()
 	p.Head = text.WithMessages(
 		got.Notes,
 		text.Header(info, got.Frame, s.self, s.cfg.Now(),
 			s.toldLocked(ctx, info.SessionID))+text.ConcealedOutput(got),
 	)
 	p.Rows = text.ShortenGaps(p.Rows)
-	p.Wrap = func(rows string) string { return text.Fence(mark, kind, rows, text.CommandFacts(got.Command)...) }
+	p.Wrap = func(rows string) string { return text.Fence(mark, "", rows, text.CommandFacts(got.Command)...) }
 	return p.Fit(tokens, dialect.Limit)
 }
 
@@ -430,7 +435,7 @@ func (s *Server) waitForFact(
 	if ask.Scrollback > 0 {
 		news := got.Read()
 		news.Frame = frame
-		return s.formatAnswer(ctx, info, frame, dialect.Changes(news, since), tokens, said,
+		return s.formatAnswer(ctx, info, frame, dialect.News(news, since), tokens, said,
 			unseen(news)), nil
 	}
 	return s.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil

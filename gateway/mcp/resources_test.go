@@ -45,7 +45,7 @@ func TestResourcesAreReadLikeTheToolsAnswersR44(t *testing.T) {
 			require.False(t, isError)
 			require.Equal(t, want, readURI(t, s, uri), uri)
 		}
-		require.Contains(t, readURI(t, s, "terminal://vim-k3f9/screen"), "<<<m4rk screen, untrusted program output\nmilk")
+		require.Contains(t, readURI(t, s, "terminal://vim-k3f9/screen"), "<<<m4rk untrusted\nmilk")
 		list, err := s.ListResources(t.Context(), nil)
 		require.NoError(t, err)
 		require.Len(t, list.Resources, 1)

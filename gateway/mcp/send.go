@@ -287,7 +287,7 @@ func (s *Server) screenAfter(
 		got, err := s.cfg.Terminals.Read(ctx,
 			&protocol.Read{SessionID: info.SessionID, SinceSeq: seen, Follow: true, Scrollback: 1})
 		if err == nil {
-			return s.formatAnswer(ctx, info, got.Frame, dialect.Changes(got, seen), tokens,
+			return s.formatAnswer(ctx, info, got.Frame, dialect.News(got, seen), tokens,
 				text.Join(text.Messages(got.Notes), said), unseen(got))
 		}
 	}

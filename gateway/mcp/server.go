@@ -115,9 +115,9 @@ const instructions = "These tools show and operate terminal programs that run in
 	"layout. Rows and columns count from 1.\n" +
 	"An answer names the program, its size, its modes and who has the keyboard when they are " +
 	"news. Changed rows begin with their numbers. A program's output stands between <<<mark " +
-	"and mark>>>, where each answer has a mark of its own. A line after the rows that begins " +
-	"with the mark names highlighted text, as a menu's selected entry, the window's title, and " +
-	"how far a long job is."
+	"and mark>>>, where each answer has a mark of its own; \u2026 between two blanks stands for 8 " +
+	"blanks and more. A line that begins with the mark counts rows like the one before, or names " +
+	"highlighted text, as a menu's selected entry, the window's title, and how far a long job is."
 
 const instructionsRun = "For work of your own, start a terminal of your own with terminal_run: " +
 	"there you need not ask. "

@@ -60,10 +60,10 @@ type Page struct {
 	// Head comes before everything, and Brief replaces it when no row is shown; an empty Brief
 	// stands for all of Head.
 	Head, Brief string
-	// Kind names the rows in a word or two, for their fence.
-	Kind string
 	// Rows are rows that a program printed, the newest last.
 	Rows []string
+	// Numbered: the rows begin with their numbers, see [Numbered].
+	Numbered bool
 	// Oldest keeps the first rows if not all have room; otherwise the last ones are kept.
 	Oldest bool
 	// Say names the shown rows, from from to before to, and those left out; "" says nothing. It may

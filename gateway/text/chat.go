@@ -18,7 +18,7 @@ const (
 // Chat is the page of a conversation with a coding agent: its state and open requests, and as rows
 // the records, the newest last. lost is the number of earlier records that are not known.
 func Chat(info protocol.SessionInfo, records []protocol.ChatRecord, lost uint64) Page {
-	p := Page{Kind: "conversation", Head: info.SessionID}
+	p := Page{Head: info.SessionID}
 	if c := info.Chat; c != nil {
 		p.Head += fmt.Sprintf(" %s %s", OneLine(c.Agent), OneLine(c.State))
 	}

@@ -21,17 +21,15 @@ func (d Dialect) Command(got *protocol.ReadResult, nth int, paged bool, now time
 	if got.Found != nil {
 		p := d.Found(got)
 		matches := p.Say
-		p.Kind, p.Bare, p.Part = kindCommand, false, true
+		p.Bare, p.Part = false, true
 		p.Say = func(from, to int) string { return said + "; " + matches(from, to) }
 		return p
 	}
-	p := Page{Kind: kindCommand, Rows: HistoryRows(got), Oldest: paged, Part: true}
+	p := Page{Rows: HistoryRows(got), Oldest: paged, Part: true}
 	return p.withWords(func(from, to int) string {
 		return said + "; " + d.outputNote(got, nth, from, to)
 	})
 }
-
-const kindCommand = "output of a command"
 
 // describeCommand words the marks' report on a command, and the state of its rows.
 func describeCommand(c *protocol.Command, now time.Time) string {

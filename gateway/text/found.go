@@ -33,7 +33,7 @@ func (d Dialect) Found(got *protocol.ReadResult) Page {
 		row := strconv.FormatUint(r.Line, 10) + sign + oneRow(r.Text)
 		rows = append(rows, strings.TrimRight(row, " "))
 	}
-	return Page{Kind: kindFound, Rows: rows, Oldest: true, Part: true, Say: func(_, to int) string {
+	return Page{Rows: rows, Oldest: true, Part: true, Say: func(_, to int) string {
 		shown := 0
 		for _, r := range found.Rows[:to] {
 			if r.Match {

@@ -56,18 +56,15 @@ func nameHighlight(h protocol.Highlight) string {
 		rows, h.Col+1, h.Col+h.Cols, shorten(h.Text, maxHighlight))
 }
 
-// Highlights words a screen's highlights: "highlighted: ...", "" if the reader knows them.
+// Highlights words a screen's highlights: "highlighted: ...", "" if the reader knows them or
+// the screen has no highlight.
 func (t *Told) Highlights(f *protocol.Frame) string {
 	now := Highlights(f)
 	if t == nil {
 		t = new(Told)
 	}
-	first := t.highlights == ""
-	switch {
-	case !t.highlights.recordNews(now) || first && now == "":
+	if !t.highlights.recordNews(now) || now == "" {
 		return ""
-	case now == "":
-		return "nothing is highlighted now"
 	}
 	return "highlighted: " + now
 }

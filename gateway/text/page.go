@@ -21,19 +21,10 @@ type Dialect struct {
 	Older string
 }
 
-// Kinds of rows.
-const (
-	kindScreen  = "screen"
-	kindChanged = "changed rows"
-	kindHistory = "history"
-	kindOutput  = "output"
-	kindFound   = "matching rows"
-)
-
 // Whole is the page of a screen, or of its last rows only; last is 0 for all of them.
 func (d Dialect) Whole(f *protocol.Frame, last int) Page {
 	rows, above := lastRows(f.Screen.Lines, last)
-	return Page{Kind: kindScreen, Rows: rows, Part: above > 0, Say: func(first, _ int) string {
+	return Page{Rows: rows, Part: above > 0, Say: func(first, _ int) string {
 		switch shown := above + first; {
 		case first > 0 && first == len(rows):
 			return fmt.Sprintf("all rows are left out because they are too long for %s:", d.Limit)
@@ -63,7 +54,7 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 	case f.Seq == since:
 		return wordsPage("nothing changed since rev %d", since)
 	case f.Screen.Lines != nil && f.Since == 0 && f.Line == 0 && len(past) > 0 && !f.Screen.Alt:
-		p := Page{Kind: kindHistory, Rows: past} // a gateway's memory of a program that has ended
+		p := Page{Rows: past} // a gateway's memory of a program that has ended
 		return p.withWords(func(first, _ int) string {
 			return fmt.Sprintf("the changes since rev %d are no longer known, and the numbered "+
 				"history is gone with the program; its last output", since) + d.omittedNote(first, "the")
@@ -83,7 +74,7 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 			return d.screenNote(note, first)
 		})
 	case f.Screen.Lines != nil:
-		p := Page{Kind: kindScreen, Rows: append(past, splitRows(Rows(f.Screen.Lines))...)}
+		p := Page{Rows: append(past, splitRows(Rows(f.Screen.Lines))...)}
 		return p.withWords(func(first, _ int) string {
 			if len(past) == 0 && got.Unseen == 0 {
 				return d.screenNote("", first)
@@ -109,7 +100,7 @@ func (d Dialect) Ended(got *protocol.ReadResult, since uint64) Page {
 	case since == protocol.FirstSeq && f.Seq == protocol.FirstSeq:
 		return wordsPage("it printed nothing")
 	case f.Screen.Alt && f.Since > 0 && len(past) > 0:
-		p := Page{Kind: kindOutput, Rows: past}
+		p := Page{Rows: past}
 		return p.withWords(func(first, _ int) string { return d.goneNote(got, len(past), first) })
 	case f.Screen.Alt && f.Since > 0:
 		return Page{Bare: true}
@@ -127,7 +118,7 @@ func (d Dialect) changedPage(got *protocol.ReadResult, past []string) Page {
 		rows = append(rows, strings.TrimRight("^| "+row, " "))
 	}
 	rows = append(rows, splitRows(Numbered(f.Changed))...)
-	p := Page{Kind: kindChanged, Rows: rows}
+	p := Page{Rows: rows, Numbered: true}
 	return p.withWords(func(first, _ int) string {
 		var notes []string
 		switch {
@@ -141,7 +132,7 @@ func (d Dialect) changedPage(got *protocol.ReadResult, past []string) Page {
 		}
 		note := strings.Join(notes, "; ")
 		if left := d.omittedNote(first-len(past), "the"); left != "" {
-			note = cmp.Or(note, kindChanged) + left
+			note = cmp.Or(note, "changed rows") + left
 		}
 		return note
 	})
@@ -163,7 +154,17 @@ func (d Dialect) After(before, f *protocol.Frame, lines []string) Page {
 	if moved, changed, shorter := protocol.Delta(before.Screen.Lines, lines, true); shorter {
 		now.Screen.Lines, now.Changed, now.Moved = nil, changed, moved
 	}
-	return d.Changes(&protocol.ReadResult{Frame: &now}, before.Seq)
+	return d.News(&protocol.ReadResult{Frame: &now}, before.Seq)
+}
+
+// News is the page of Changes for a reader who did not ask for them: a screen without changes costs
+// no words.
+func (d Dialect) News(got *protocol.ReadResult, since uint64) Page {
+	p, f := d.Changes(got, since), got.Frame
+	if f.Seq == since || f.Screen.Lines == nil && len(p.Rows) == 0 && f.Moved == 0 && got.Unseen == 0 {
+		p.Say = nil
+	}
+	return p
 }
 
 // ScrolledOff says how many rows of the main screen came and left between two frames, "" without
@@ -261,7 +262,7 @@ func (d Dialect) History(got *protocol.ReadResult, paged bool) Page {
 	if reaches {
 		rows = append(rows, splitRows(Rows(f.Screen.Lines))...)
 	}
-	p := Page{Kind: kindHistory, Rows: rows, Oldest: paged, Part: !reaches}
+	p := Page{Rows: rows, Oldest: paged, Part: !reaches}
 	return p.withWords(func(from, to int) string {
 		note := lost + d.historyNote(got, len(past))
 		switch {
@@ -362,10 +363,12 @@ func HistoryRows(got *protocol.ReadResult) []string {
 // withWords puts words right over the rows of the page.
 func (p Page) withWords(words func(from, to int) string) Page {
 	p.Say = func(from, to int) string {
-		if said := words(from, to); said != "" {
+		switch said := words(from, to); {
+		case said == "" || from == to:
+			return said
+		default:
 			return said + ":"
 		}
-		return ""
 	}
 	return p
 }

@@ -284,7 +284,7 @@ func looksAlike(a, b *protocol.Frame) bool {
 	return a != nil && a.Blackout == nil && b.Blackout == nil && a.Screen.Hash != "" &&
 		a.Screen.Hash == b.Screen.Hash &&
 		a.Screen.Alt == b.Screen.Alt &&
-		a.Screen.Title == b.Screen.Title
+		a.Screen.Title == b.Screen.Title && Highlights(a) == Highlights(b)
 }
 
 // Messages lists the user's messages to the agent, a line each, or returns "". They come from the

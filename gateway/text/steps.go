@@ -125,7 +125,7 @@ func StepEnds(r *protocol.InputResult, last *protocol.WaitResult) string {
 	return strings.Join(lines, "\n")
 }
 
-// UnmetStep says which step of an input that did not arrive whole was not met, and why; "" if none.
+// UnmetStep says which step of an input that did not arrive whole was not met, and why, or returns "".
 func UnmetStep(r *protocol.InputResult) string {
 	step := 0
 	for _, p := range r.Parts {

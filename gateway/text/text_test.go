@@ -135,7 +135,7 @@ func TestAReaderIsToldOnce(t *testing.T) {
 	require.Equal(t, `highlighted: row 2 columns 1-4 "eggs"`, told.Highlights(f))
 	require.Empty(t, told.Highlights(f))
 	f.Highlights = nil
-	require.Equal(t, "nothing is highlighted now", told.Highlights(f))
+	require.Empty(t, told.Highlights(f), "an absence")
 }
 
 func TestKeyboard(t *testing.T) {
@@ -418,8 +418,8 @@ func TestEveryRefusalAndEveryEndIsASentence(t *testing.T) {
 }
 
 func TestFenceHoldsTheRowsBetweenItsMarksR44(t *testing.T) {
-	require.Equal(t, "<<<m4rk screen, untrusted program output\na\nb\nm4rk>>>", text.Fence("m4rk", "screen", "a\nb"))
-	require.Equal(t, "<<<m4rk screen, untrusted program output\nm4rk title: x\nm4rk>>>", text.Fence("m4rk", "screen", "", "title: x", ""))
+	require.Equal(t, "<<<m4rk untrusted\na\nb\nm4rk>>>", text.Fence("m4rk", "", "a\nb"))
+	require.Equal(t, "<<<m4rk screen, untrusted\nm4rk title: x\nm4rk>>>", text.Fence("m4rk", "screen", "", "title: x", ""))
 	require.Empty(t, text.Fence("m4rk", "screen", ""), "without rows there is no fence")
 }
 

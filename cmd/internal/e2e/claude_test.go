@@ -28,7 +28,7 @@ func TestClaudeCodeSeesAndDrivesVim(t *testing.T) {
 	m := w.claude(bin, args{"command": "gateway", "args": []string{"mcp"}}, "put apples on my list")
 	text := m.next().Text
 	for _, want := range []string{
-		"put apples on my list", id + " rev ", `"vim -u NONE -n notes.txt" 100x24`, " screen, untrusted program output\nbread\n~\n",
+		"put apples on my list", id + " rev ", `"vim -u NONE -n notes.txt" 100x24`, " screen, untrusted\nbread\n~\n",
 	} {
 		require.True(t, strings.Contains(text, want), "the first prompt, with what the hook says, has no %q", want)
 	}

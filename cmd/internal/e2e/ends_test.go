@@ -62,7 +62,7 @@ func TestEveryEndTellsBothSides(t *testing.T) {
 			s.waitTitle("[observed]")
 			w.waitKeyboard(id, "user")
 			require.NotContains(t, s.screen(), "left on the line", "a program that reads keys has no line")
-			said := a.mustFail("terminal_send", args{"text": "late"}, c.told, "terminal_request_control", "nothing changed since rev")
+			said := a.mustFail("terminal_send", args{"text": "late"}, c.told, "terminal_request_control")
 			require.NotContains(t, said, "left on the line")
 			s.quitProgram("mine\x04")
 			require.Equal(t, "abcmine\x04", w.content("heard"))

@@ -59,7 +59,7 @@ func TestPlugins(t *testing.T) {
 			m.startAgent(bin, env, append(slices.Clone(asks), "look at my terminal")...)
 			asked := m.next()
 			require.True(t, strings.Contains(string(asked.Body), about), "the model hears nothing of the skill: %s", asked.Body)
-			require.Equal(t, p.agent == "claude", strings.Contains(asked.Text, "untrusted program output\nSHOWN\n"), "the hook of the plugin is Claude Code's")
+			require.Equal(t, p.agent == "claude", strings.Contains(asked.Text, "untrusted\nSHOWN\n"), "the hook of the plugin is Claude Code's")
 			m.call("terminal_read", nil, id+" rev ", "SHOWN")
 			m.finish()
 		})

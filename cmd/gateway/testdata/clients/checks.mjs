@@ -29,7 +29,7 @@ export async function run(c) {
 
   const uri = 'terminal://sh-1/screen';
   const resource = await c.client.readResource({ uri });
-  check('RESOURCE', resource.contents[0].mimeType === 'text/plain' && resource.contents[0].text.includes('untrusted program output'), resource);
+  check('RESOURCE', resource.contents[0].mimeType === 'text/plain' && resource.contents[0].text.includes(' untrusted\n'), resource);
   const note = new Promise(resolve => c.onUpdate(n => resolve(n)));
   await c.subscribe(uri);
   check('SUBSCRIBE', true);
