@@ -37,7 +37,7 @@ func (s *Server) requestControl(
 	if in.Level == "" {
 		in.Level = string(protocol.LevelDrive)
 	}
-	limit := time.Duration(millis(in.TimeoutMs, requestTimeoutMs)) * time.Millisecond
+	limit := time.Duration(timeLimit(req, in.TimeoutMs, requestTimeoutMs)) * time.Millisecond
 	defer s.startProgress(ctx, req, "waiting for the user", limit)()
 	asking, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -199,7 +199,7 @@ var situations = []situation{
 	{"no value", "terminal_wait", args{"for": "text"}, nil},
 	{"for what", "terminal_wait", nil, nil},
 	{"for something else", "terminal_wait", args{"for": "lunch"}, nil},
-	{"too long", "terminal_wait", args{"for": "exit", "timeout_ms": 60000}, nil},
+	{"too long", "terminal_wait", args{"for": "exit", "timeout_ms": 300000}, nil},
 	{"exit after a long output", "terminal_wait", args{"for": "exit"}, all(waited(protocol.WaitResult{Met: true, Matched: "exit", ExitCode: new(2)}, &protocol.Activity{State: "exited"}), with(func(f *protocol.Frame) { f.Since = 1 }), history(1, protocol.ReadResult{Text: distinct("many more words than that", 299) + "x", NextLine: 300}))},
 	{"exit after a long output, all wanted", "terminal_wait", args{"for": "exit", "max_tokens": 400}, all(waited(protocol.WaitResult{Met: true, Matched: "exit", ExitCode: new(2)}, &protocol.Activity{State: "exited"}), with(func(f *protocol.Frame) { f.Since = 1 }), history(1, protocol.ReadResult{Text: distinct("many more words than that", 299) + "x", NextLine: 300}))},
 	{"exit after a short output", "terminal_wait", args{"for": "exit"}, all(waited(protocol.WaitResult{Met: true, Matched: "exit", ExitCode: new(2)}, &protocol.Activity{State: "exited"}), with(func(f *protocol.Frame) { f.Since = 1 }), history(1, protocol.ReadResult{Text: "a\nb\nc", NextLine: 3}))},

@@ -366,12 +366,12 @@ type waitArgs struct {
 	Stop      []string `json:"stop"`
 }
 
-func (in waitArgs) waitRequest() (*protocol.Wait, error) {
+func (in waitArgs) waitRequest(limit int64) (*protocol.Wait, error) {
 	until, err := text.Until(in.For, in.Value)
 	if err != nil {
 		return nil, err
 	}
-	ask := &protocol.Wait{Until: until, TimeoutMs: millis(in.TimeoutMs, defaultTimeoutMs)}
+	ask := &protocol.Wait{Until: until, TimeoutMs: limit}
 	if ask.Any, err = text.Patterns("any", in.Any); err != nil {
 		return nil, err
 	}
@@ -388,7 +388,7 @@ func (s *Server) waitForFact(
 	if err != nil {
 		return "", err
 	}
-	ask, err := in.waitRequest()
+	ask, err := in.waitRequest(timeLimit(req, in.TimeoutMs, defaultTimeoutMs))
 	if err != nil {
 		return "", err
 	}
@@ -421,6 +421,9 @@ func (s *Server) waitForFact(
 		return "", err
 	}
 	said := s.matchedLine(got, until)
+	if said == timedOut {
+		said += shortenedNote(req, in.TimeoutMs)
+	}
 	if len(got.Notes) > 0 {
 		said = text.Join(text.Messages(got.Notes), said)
 	}
@@ -468,33 +471,4 @@ func ended(info *protocol.SessionInfo, got *protocol.WaitResult) {
 	if got.ExitCode != nil && info.State == protocol.StateRunning {
 		info.State, info.ExitCode, info.Signal = protocol.StateExited, *got.ExitCode, got.Signal
 	}
-}
-
-// matchedLine returns the first line of a wait's answer. The match itself is on the screen below: a
-// line of the gateway does not repeat a program's words.
-func (s *Server) matchedLine(got *protocol.WaitResult, until protocol.Until) string {
-	switch {
-	case got.Stopped:
-		return "stop: " + text.MetCondition(got.Came)
-	case got.Ended != "":
-		return "no match: " + text.EndReason(got.Ended) + "; " + lookFirst
-	case !got.Met && got.ExitCode != nil:
-		return "no match: the program ended first"
-	case !got.Met:
-		return "no match: timeout"
-	case got.Came != nil && !got.Came.Exit && *got.Came != until:
-		return "matched: " + text.MetCondition(got.Came)
-	case until.Exit && got.ExitCode != nil:
-		return "" // the header has the status
-	case until.Control && got.Matched != "":
-		if got.Matched == "granted" && got.Frame != nil {
-			s.learnOwnID(got.Frame.Keyboard.AgentID)
-		}
-		return "matched: " + text.Name(got.Matched)
-	case until.Waiting:
-		if how := text.FormatMatch(got); how != "" {
-			return "matched: " + how
-		}
-	}
-	return "matched"
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -26,6 +27,26 @@ func (s *Server) startProgress(
 			s.cfg.Log.Debug("progress note not sent", "error", err)
 		}
 	})
+}
+
+// timeLimit returns how long a call may wait, in milliseconds: as given, or its default; less for a
+// client that asks for no progress notes.
+func timeLimit(req *mcp.CallToolRequest, given *int64, otherwise int64) int64 {
+	limit := millis(given, otherwise)
+	if req.Params.GetProgressToken() == nil {
+		limit = min(limit, maxSilentMs)
+	}
+	return limit
+}
+
+// shortenedNote says behind a wait that was not met that it was shorter than the call wanted, or
+// returns "".
+func shortenedNote(req *mcp.CallToolRequest, given *int64) string {
+	if given == nil || timeLimit(req, given, 0) == *given || *given == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; waited %d s only, since your client takes no progress notes: call again",
+		maxSilentMs/1000)
 }
 
 // millis returns a time limit as given, or its default.

@@ -198,3 +198,38 @@ func TestResultsStayUnderTheBudget(t *testing.T) {
 		require.Regexp(t, `left out|\n\.\.\.`, out, at.name)
 	}
 }
+
+// A client that takes progress notes keeps a long call alive; another one gets an answer before it
+// would give up, which says so.
+func TestALongWaitNeedsProgress(t *testing.T) {
+	inEachEra(t, func(t *testing.T, era string) {
+		for _, c := range []struct {
+			token  any
+			given  int64
+			waits  int64
+			shorts bool
+		}{
+			{"p", maxTimeoutMs, maxTimeoutMs, false},
+			{nil, maxTimeoutMs, maxSilentMs, true},
+			{nil, maxSilentMs, maxSilentMs, false},
+			{nil, 100, 100, false},
+		} {
+			f := newFake()
+			var asked int64
+			f.wait = func(_ context.Context, m *protocol.Wait) (*protocol.WaitResult, error) {
+				asked = m.TimeoutMs
+				return &protocol.WaitResult{Frame: &f.frame}, nil
+			}
+			params := &mcp.CallToolParams{Name: "terminal_wait", Arguments: args{"for": "idle", "timeout_ms": c.given}}
+			if c.token != nil {
+				params.SetProgressToken(c.token)
+			}
+			got, err := connect(t, f, era, nil).CallTool(t.Context(), params)
+			require.NoError(t, err)
+			require.Equal(t, c.waits, asked)
+			said := got.Content[0].(*mcp.TextContent).Text
+			require.Contains(t, said, "no match: timeout")
+			require.Equal(t, c.shorts, strings.Contains(said, "no match: timeout; waited 50 s only"), said)
+		}
+	})
+}

@@ -16,10 +16,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Bounds of parameters. Clients give up on a call after 60 seconds at the earliest, so no wait is
-// that long.
+// Bounds of parameters. Some clients give up on a call after 60 seconds, or after 300 in any case;
+// those wait longer than 60 that get progress notes.
 const (
-	maxTimeoutMs     = 50_000
+	maxTimeoutMs     = 240_000
+	maxSilentMs      = 50_000 // without progress notes
 	defaultTimeoutMs = 10_000
 	heldMs           = 40_000 // for a user who has to let something through
 	requestTimeoutMs = 30_000

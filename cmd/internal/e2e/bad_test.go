@@ -156,7 +156,7 @@ func TestBadInputToTools(t *testing.T) {
 		{"terminal_wait", nil, `"for" is missing`},
 		{"terminal_wait", args{"for": "regex", "value": "a(b"}, "missing closing )"},
 		{"terminal_wait", args{"for": "text"}, "value"},
-		{"terminal_wait", args{"for": "exit", "timeout_ms": 90_000}, "the limit is 50000"},
+		{"terminal_wait", args{"for": "exit", "timeout_ms": 900_000}, "the limit is 240000"},
 		{"terminal_send", args{"terminal": "vim-none", "text": "x"}, id},
 		{"terminal_send", nil, "text"},
 		{"terminal_send", args{"keys": []string{"hyperenter"}}, "hyperenter"},
