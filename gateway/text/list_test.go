@@ -50,7 +50,7 @@ func TestALineTellsWhichTerminalTheUserMeans(t *testing.T) {
 	s.Foreground, s.UsedAt = "m\"ake", now.Add(time.Second).UnixMilli() // another clock
 	require.Equal(t, `bash-1 "bash -l" runs "m\"ake" in "/src" 80x24 running used 1s ago idle 0ms keyboard: user`, Line(s, "", now))
 	s.State = protocol.StateExited
-	require.Equal(t, `bash-1 "bash -l" in "/src" 80x24 exited 0 idle 0ms keyboard: user`, Line(s, "", now))
+	require.Equal(t, `bash-1 exited 0`, Line(s, "", now))
 }
 
 func TestFind(t *testing.T) {

@@ -24,8 +24,11 @@ const (
 	maxName    = 32
 )
 
-// Line words a session in a list.
+// Line words a session in a list. One that has ended is only there to be read.
 func Line(s protocol.SessionInfo, self string, now time.Time) string {
+	if hasExited(s) {
+		return s.SessionID + " " + State(s)
+	}
 	in, used := "", ""
 	if program := Foreground(s); program != "" {
 		in = " runs " + strconv.Quote(program)
