@@ -181,3 +181,22 @@ func TestAnAgentSeesASelection(t *testing.T) {
 		})
 	}
 }
+
+// A form whose fields are empty names the one that has the focus, and none of its frame.
+func TestAFocusedEmptyFieldIsNamed(t *testing.T) {
+	w := newWorld(t, "dialog")
+	a := w.agent("claude", eras[1])
+	id, _ := a.runProgram(args{
+		"program": "dialog", "args": []string{"--form", "Who", "12", "50", "4", "Name:", "1", "1", "", "1", "10", "20", "0", "Town:", "3", "1", "", "3", "10", "20", "0"},
+		"wait_for": "text", "value": "Town:",
+	})
+	first := a.mustCall("terminal_read", args{"terminal": id})
+	require.Regexp(t, `highlighted: [^\n]*row \d+ columns \d+-\d+ ""`, first)
+	require.NotRegexp(t, `highlighted: [^\n]*[─│┌┐└┘]`, first)
+	row := regexp.MustCompile(`row (\d+) columns \d+-\d+ ""`)
+	second := a.mustCall("terminal_send", args{"terminal": id, "keys": []string{"down"}})
+	require.Regexp(t, row, second)
+	require.NotEqual(t, row.FindStringSubmatch(first)[1], row.FindStringSubmatch(second)[1])
+	require.NotContains(t, second, "looks as before")
+	a.mustCall("terminal_close", args{"terminal": id, "force": true})
+}

@@ -1,13 +1,18 @@
 package screen
 
 // Highlight is a part of the screen that stands out by its background: Cols columns from Col on, in
-// each of Rows rows from Row on. Of several rows, not all need reach as far.
-type Highlight struct{ Row, Rows, Col, Cols int }
+// each of Rows rows from Row on. Of several rows, not all need reach as far. Empty says that it is
+// an empty field of a form, with the cursor.
+type Highlight struct {
+	Row, Rows, Col, Cols int
+	Empty                bool
+}
 
 // Highlights appends to dst at most limit parts of the screen that stand out, from the top: text
 // that is inverse (SGR 7), and text on a background other than the screen's. If the background of
 // most cells is a colour, as in programs that paint windows, a window is no highlight: only a part
-// one row high that differs from the rows around it is. Blanks are no text. Rows that hold
+// one row high that differs from the rows around it is. Blanks and lines of a frame are no text,
+// but for an empty field of a form: the blanks around the visible cursor. Rows that hold
 // something veiled are skipped, and are not compared with others: the end of a secret's background
 // would tell its length.
 func (s *Screen) Highlights(dst []Highlight, limit int) []Highlight {
@@ -23,6 +28,7 @@ func (s *Screen) Highlights(dst []Highlight, limit int) []Highlight {
 	if len(cells) <= 1 {
 		return dst
 	}
+	s.markFocusedField(rows)
 	own := mostOf(cells)
 	for y, row := range rows {
 		for i := range row {
@@ -33,14 +39,29 @@ func (s *Screen) Highlights(dst []Highlight, limit int) []Highlight {
 			if limit--; limit < 0 {
 				return dst
 			}
-			dst = append(dst, Highlight{y, 1, g.from, g.to - g.from})
+			dst = append(dst, Highlight{y, 1, g.from, g.to - g.from, g.field})
 			last := &dst[len(dst)-1]
-			for below := y + 1; below < len(rows) && g != nil; below++ {
+			for below := y + 1; below < len(rows) && g != nil && !last.Empty; below++ {
 				g = last.growFrom(g, rows, below, own)
 			}
 		}
 	}
 	return dst
+}
+
+// markFocusedField has the blanks around the visible cursor count as text: an empty field ends
+// before the screen does, unlike a bar, and is wider than a cursor that the program draws.
+func (s *Screen) markFocusedField(rows [][]backdrop) {
+	c := s.Cursor()
+	if !c.Visible || c.Row >= len(rows) {
+		return
+	}
+	for i := range rows[c.Row] {
+		g := &rows[c.Row][i]
+		if g.from <= c.Col && c.Col < g.to && g.to-g.from > 1 && g.to < s.t.cols {
+			g.field, g.text = !g.text, true
+		}
+	}
 }
 
 // growFrom takes in the part of row y that stands out and continues above, a part of the row
@@ -110,6 +131,7 @@ type backdrop struct {
 	inverse  bool
 	text     bool // there is more than blanks
 	taken    bool // it is in a highlight
+	field    bool // it is an empty field with the cursor
 }
 
 // inverseDefault is the background of inverse text whose foreground is the terminal's own: no
@@ -134,13 +156,16 @@ func (t *terminal) splitBackdrops(r *row) (out []backdrop) {
 		}
 		g := &out[len(out)-1]
 		g.to = x + 1
-		g.text = g.text || !c.isEmpty() && c.content() != ' '
+		g.text = g.text || !c.isEmpty() && c.content() != ' ' && !isFrame(c)
 	}
 	if rest := len(r.cells); r.used < rest {
 		out = append(out, backdrop{from: r.used, to: rest})
 	}
 	return out
 }
+
+// isFrame reports whether a character draws lines (the block Box Drawing of Unicode).
+func isFrame(c cell) bool { return !c.isCluster() && c.code() >= 0x2500 && c.code() <= 0x257f }
 
 // backdropColor returns the colour behind the text, as RGB if the program chose it.
 func (s *style) backdropColor() (c Color, inverse bool) {

@@ -70,7 +70,7 @@ func (r *sentScreens) findScreen(seq uint64) *sentScreen {
 func (o *Observer) completeFrame(f *protocol.Frame) {
 	f.Line = o.firstScreenLine()
 	for _, h := range o.model.Highlights(nil, protocol.MaxHighlights) {
-		if text := highlightText(f.Screen.Lines[h.Row], h); text != "" {
+		if text := highlightText(f.Screen.Lines[h.Row], h); text != "" || h.Empty {
 			f.Highlights = append(
 				f.Highlights,
 				protocol.Highlight{
