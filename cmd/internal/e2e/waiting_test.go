@@ -302,3 +302,21 @@ func TestAWaitShowsOnlyWhatIsNew(t *testing.T) {
 	a.mustCall("terminal_send", args{"terminal": id, "keys": []string{"enter"}, "look": "none"})
 	a.mustCall("terminal_wait", args{"terminal": id, "for": "waiting"}, " rows that you have not seen left the screen", "99")
 }
+
+// gdb's text interface edits its line in a window of the alternate screen. It waits for input at
+// its prompt, and not while a command runs.
+func TestADebuggerInWindowsWaits(t *testing.T) {
+	w := newWorld(t, "gdb")
+	a := w.agent("claude", eras[1])
+	id, out := a.runProgram(args{"program": "gdb", "args": []string{"-nx", "-q", "-tui"}, "wait_for": "waiting", "timeout_ms": 50_000})
+	require.Contains(t, out, "matched")
+	require.NotContains(t, out, "guess")
+	for n := range 7 {
+		got := a.mustCall("terminal_send", args{"terminal": id, "text": fmt.Sprintf("print %d * 6\n", n), "wait_for": "waiting", "timeout_ms": 50_000})
+		require.NotContains(t, got, "guess")
+		require.Contains(t, got, fmt.Sprintf("= %d", n*6))
+	}
+	busy := a.mustCall("terminal_send", args{"terminal": id, "text": "shell sleep 60\n", "wait_for": "waiting", "timeout_ms": 3000})
+	require.Contains(t, busy, "no match: timeout")
+	a.mustCall("terminal_close", args{"terminal": id, "force": true})
+}

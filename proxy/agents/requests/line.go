@@ -154,7 +154,8 @@ func (l *Line) blockedBy(now time.Time) (pending bool, err error) {
 // IsEditing implements [observer.Line].
 func (l *Line) IsEditing(timed bool) bool {
 	f := l.currentFacts()
-	return line.HasPromptText(l.screen()) && line.PromptOf(f) == line.Editor &&
+	edits := line.PromptOf(f) == line.Editor || line.EditsInWindow(f)
+	return edits && line.HasPromptText(l.screen()) &&
 		(!timed || !line.KeepsModeWhileWaiting(f))
 }
 

@@ -25,6 +25,9 @@ type editor struct {
 	awaits bool
 	// repeats reports whether an empty line at that prompt runs the last command again.
 	repeats func(prompt string) bool
+	// window recognises the mode in which its prompt stands in a window of the alternate screen; nil
+	// if it has none.
+	window func(s Settings) bool
 	// keeps means that an interrupt leaves the line as it is.
 	keeps bool
 }
@@ -40,6 +43,9 @@ func inPrompts(all ...string) func(prompt string) bool {
 func readline(s Settings, _ bool) bool {
 	return s.Output && s.Signals && !s.CRToNL && s.LiteralNext == 0
 }
+
+// cbreak recognises the mode that gdb's text interface sets with curses (cbreak, noecho, nonl).
+func cbreak(s Settings) bool { return s.Output && s.Signals && !s.CRToNL && s.Extended }
 
 // zle recognises zsh's line editor. read -k leaves the kernel's keys as they were.
 func zle(s Settings, _ bool) bool {
@@ -99,6 +105,7 @@ var editors = map[string]editor{
 		raw:     readline,
 		script:  never,
 		repeats: func(prompt string) bool { return prompt != ">" },
+		window:  cbreak,
 	},
 	"sqlite3": {raw: readline, script: never, keeps: true},
 }

@@ -84,6 +84,16 @@ func PromptOf(f Facts) Prompt {
 	return None
 }
 
+// EditsInWindow reports whether the program edits a line in a window of the alternate screen. Input
+// there is no text at a prompt: keys may go to another window.
+func EditsInWindow(f Facts) bool {
+	if !f.Alt || f.Settings.Canonical || f.Settings.Echo || f.Runs || f.Odd || f.Program.Crowd {
+		return false
+	}
+	e, ok := findEditor(f.Program)
+	return ok && e.window != nil && e.window(f.Settings)
+}
+
 // KeepsModeWhileWaiting reports whether the program keeps the mode of its line editor while what it
 // evaluates waits.
 func KeepsModeWhileWaiting(f Facts) bool {
