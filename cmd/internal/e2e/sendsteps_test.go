@@ -14,9 +14,9 @@ func TestStepsFromAShell(t *testing.T) {
 	s.wait("listening")
 	id := w.session()
 	w.write("steps", `[{"text":"one\n","until":"idle","value":"50ms"},{"text":"two","until":"text","value":"no such text"},{"text":"three"}]`)
-	w.write("bad", `[{"text":"one","untill":"idle"}]`)
+	w.write("bad", `[{"text":"one","wait_for":"idle"}]`)
 	w.write("none", `[]`)
-	for file, why := range map[string]string{"bad": `unknown field "untill"`, "none": "steps is empty"} {
+	for file, why := range map[string]string{"bad": `unknown field "wait_for"`, "none": "steps is empty"} {
 		got := w.gateway("send", id, "--steps", w.path(file))
 		require.Equal(t, 2, got.status, got.err)
 		require.Contains(t, got.err, why)
