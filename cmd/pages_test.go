@@ -44,11 +44,25 @@ func TestPages(t *testing.T) {
 			source, err := os.ReadFile(path)
 			require.NoError(t, err)
 			require.NotRegexp(t, escapedBracket, inlineCode.ReplaceAllString(string(source), "code"), "the backslash takes the bracket from a link: write two")
+			checkTables(t, string(source))
 			words := countPage(string(source))
 			hard := words.lines.isAbove(maxFingerprints) || words.sentences.isAbove(maxLongSentences)
 			require.False(t, hard, "%d of %d lines hold a word that .github/CONTRIBUTING.md advises against, %d of %d sentences have over %d words:\n%s",
 				words.lines.count, words.lines.total, words.sentences.count, words.sentences.total, longSentence, strings.Join(words.found, "\n"))
 		})
+	}
+}
+
+// checkTables finds tables whose head has another number of cells than the rule beneath it: they are
+// shown as plain text (GitHub Flavored Markdown, section 4.10).
+func checkTables(t *testing.T, source string) {
+	t.Helper()
+	head := ""
+	for line := range strings.Lines(source) {
+		if strings.HasPrefix(line, "|---") {
+			require.Equal(t, strings.Count(line, "|"), strings.Count(inlineCode.ReplaceAllString(head, ""), "|"), "the head of a table: %s", head)
+		}
+		head = line
 	}
 }
 
