@@ -80,7 +80,6 @@ func (a *app) newSend() *cobra.Command {
 }
 
 func (a *app) sendInput(cmd *cobra.Command, id string, keys []string, in sendFlags) error {
-	input := text.Typing{Text: in.text, Keys: keys, Enter: in.enter}
 	typing := client.Typing{
 		SettleMs: settle.Milliseconds(),
 		Mine:     func(k protocol.Keyboard) bool { return k.AgentName == in.as },
@@ -92,14 +91,7 @@ func (a *app) sendInput(cmd *cobra.Command, id string, keys []string, in sendFla
 	if err != nil {
 		return err
 	}
-	input.Mouse, err = text.ParseMouse(
-		text.MouseWords{On: "--click", At: "--click-at", Act: "--mouse", To: "--drag-to"}, in.click,
-		in.clickAt, in.mouse, in.to)
-	if err != nil {
-		return usage("send: %w", err)
-	}
-	steps, err := a.readSteps(cmd, &in, keys)
-	if err != nil {
+	if typing.Parts, err = a.readParts(cmd, &in, keys); err != nil {
 		return err
 	}
 	condition, value, _ := strings.Cut(in.until, "=")
@@ -126,17 +118,6 @@ func (a *app) sendInput(cmd *cobra.Command, id string, keys []string, in sendFla
 	}
 	if cmd.Flags().Changed("expect-rev") {
 		typing.Rev = &in.rev
-	}
-	if in.paste != "" {
-		if input.Paste, err = a.readInput("--paste", in.paste); err != nil {
-			return err
-		}
-	}
-	if typing.Parts = steps; steps == nil {
-		typing.Parts, err = input.Parts()
-	}
-	if err != nil {
-		return usage("send: %w", err)
 	}
 	work := about(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
 		typing.Session, typing.Deadline = s, time.Now().Add(in.timeout)
@@ -236,8 +217,7 @@ func (a *app) typeAndShow(
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, text.Receipt(input.Parts, result, false))
 		}
-		frame = out.Wait.Frame
-		if input.HasSteps() {
+		if frame = out.Wait.Frame; input.HasSteps() {
 			receipt = text.StepEnds(result, out.Wait)
 		}
 	}

@@ -10,14 +10,35 @@ import (
 	"terminalproxy/protocol"
 )
 
-// readSteps reads the parts of --steps, nil without it. The condition of the last step becomes that
-// of --until.
+// readParts reads what to type from the flags.
+func (a *app) readParts(
+	cmd *cobra.Command, in *sendFlags, keys []string,
+) (parts []protocol.InputPart, err error) {
+	if in.steps != "" {
+		return a.readSteps(cmd, in, keys)
+	}
+	input := text.Typing{Text: in.text, Keys: keys, Enter: in.enter}
+	input.Mouse, err = text.ParseMouse(
+		text.MouseWords{On: "--click", At: "--click-at", Act: "--mouse", To: "--drag-to"}, in.click,
+		in.clickAt, in.mouse, in.to)
+	if err != nil {
+		return nil, usage("send: %w", err)
+	}
+	if in.paste != "" {
+		if input.Paste, err = a.readInput("--paste", in.paste); err != nil {
+			return nil, err
+		}
+	}
+	if parts, err = input.Parts(); err != nil {
+		return nil, usage("send: %w", err)
+	}
+	return parts, nil
+}
+
+// readSteps reads the parts of --steps. The condition of the last step becomes that of --until.
 func (a *app) readSteps(
 	cmd *cobra.Command, in *sendFlags, keys []string,
 ) ([]protocol.InputPart, error) {
-	if in.steps == "" {
-		return nil, nil
-	}
 	for _, flag := range []string{
 		"text", "paste", "enter", "click", "click-at", "mouse", "drag-to", "until", "any", "stop",
 	} {

@@ -424,9 +424,7 @@ func (s *Server) waitForFact(
 	if said == timedOut {
 		said += shortenedNote(req, in.TimeoutMs)
 	}
-	if len(got.Notes) > 0 {
-		said = text.Join(text.Messages(got.Notes), said)
-	}
+	said = text.Join(text.Messages(got.Notes), said)
 	if got.ExitCode != nil {
 		ended(&info, got)
 		limit := in.MaxTokens

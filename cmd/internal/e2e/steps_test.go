@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -206,6 +207,65 @@ func TestStepsOverHTTP(t *testing.T) {
 	require.Contains(t, c.do("POST", at+"/input", `{"parts":[{"data":"x","until":{"regex":"("}},{"data":"y"}]}`, 400), "parts.until.regex")
 	require.Contains(t, c.do("POST", at+"/input", `{"parts":[{"data":"x","until":{"exit":true}},{"data":"y"}]}`, 400), "parts.until.exit")
 	require.Contains(t, c.do("POST", at+"/input", `{"parts":[{"data":"x","until":{"text":"no such text"}},{"data":"y"}],"timeoutMs":100}`, 504), "after part 1")
+	s.press("C-d")
+	require.Zero(t, s.status())
+	c.client.CloseIdleConnections()
+}
+
+// Under level type the user answers once, for all steps: the question shows them.
+func TestOneQuestionForAllSteps(t *testing.T) {
+	w := newWorld(t)
+	s := w.terminal(100, 24)
+	s.runListener("--agent --grant type")
+	w.session()
+	a := w.agent("codex", eras[1])
+	a.mustCall("terminal_request_control", args{"reason": "type", "level": "type"}, "granted")
+	steps := []args{{"text": "one", "enter": true, "until": "idle", "value": "100ms"}, {"text": "two", "enter": true, "until": "idle", "value": "100ms"}}
+	sending := a.startCall("terminal_send", args{"steps": steps, "timeout_ms": 50_000})
+	s.wait(`"one"<Enter>"two"<Enter>`)
+	require.NotContains(t, w.content("heard"), "one")
+	s.releaseHeld("C-g")
+	got := w.waitAnswer(sending)
+	require.False(t, got.fails, got.text)
+	require.Contains(t, got.text, "step 1: quiet\nstep 2: quiet\n")
+	require.Contains(t, w.content("heard"), "one\rtwo\r")
+	sending = a.startCall("terminal_send", args{"steps": steps, "timeout_ms": 50_000})
+	s.wait(`"one"<Enter>"two"<Enter>`)
+	s.press(`C-\`)
+	got = w.waitAnswer(sending)
+	require.True(t, got.fails, got.text)
+	require.Contains(t, got.text, "typed: nothing")
+	require.NotContains(t, w.content("heard"), "two\rone")
+}
+
+// A caller who leaves between two steps has the rest not typed. The user who takes the keyboard
+// back ends the wait after the last step.
+func TestStepsEndWithTheirCaller(t *testing.T) {
+	w, s, c, at := newTypingCaller(t)
+	ctx, leave := context.WithCancel(w.ctx)
+	left := make(chan error, 1)
+	go func() { // ends when the caller leaves
+		resp, err := c.ask(ctx, "POST", at+"/input", `{"requestId":"left","parts":[{"data":"one","until":{"text":"no such text"}},{"data":"two"}],"timeoutMs":60000}`)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		left <- err
+	}()
+	w.waitHeard("got", "one")
+	leave()
+	require.ErrorIs(t, <-left, context.Canceled)
+	c.do("POST", at+"/input", `{"data":"three"}`, 200)
+	require.Equal(t, "onethree", w.content("got"))
+	answer := make(chan string, 1)
+	go func() { // ends with the keyboard
+		answer <- c.do("POST", at+"/input", `{"parts":[{"data":"four","until":{"text":"no such text"}}],"timeoutMs":60000}`, 200)
+	}()
+	w.waitHeard("got", "four")
+	s.press(`C-\`)
+	got := reply[protocol.InputResult](t, <-answer)
+	require.Equal(t, protocol.StatusWritten, got.Status)
+	require.Equal(t, protocol.ReasonReclaimed, got.Ended)
+	require.False(t, got.Parts[0].Until.Met)
 	s.press("C-d")
 	require.Zero(t, s.status())
 	c.client.CloseIdleConnections()

@@ -213,21 +213,25 @@ func (h *Handler) answerAtCondition(now time.Time, in *delivery, result *protoco
 		in.repainting = r.Repainting
 		h.answerNow(time.Now(), in, result)
 	}
-	if in.epoch == h.reclaimed {
-		done(snapshot.Result{End: snapshot.TimedOut})
+	end := func() {
+		over := snapshot.Result{End: snapshot.TimedOut}
+		in.noteEnd(part, over)
+		result.Ended = protocol.ReasonReclaimed
+		done(over)
+	}
+	if in.epoch != 0 && in.epoch == h.reclaimed {
+		end()
 		return
 	}
 	h.driving[id] = drivenWait{
-		agent: in.m.AgentID, epoch: in.epoch, cancel: func() bool {
+		agent: in.m.AgentID, epoch: in.epoch, end: end, cancel: func() bool {
 			open := in.waiting != ""
 			in.cancelWait(h)
 			return open
 		},
-		end: func() {
-			in.noteEnd(part, snapshot.Result{End: snapshot.TimedOut})
-			result.Ended = protocol.ReasonReclaimed
-			done(snapshot.Result{End: snapshot.TimedOut})
-		},
 	}
-	h.openUntil(now, in, part, len(in.steps)+1, done, func(error) { h.answerNow(now, in, result) })
+	h.openUntil(now, in, part, len(in.steps)+1, done, func(error) {
+		delete(h.driving, id)
+		h.answerNow(now, in, result)
+	})
 }
