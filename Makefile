@@ -137,7 +137,7 @@ clients-newest:
 	CLIENTS_BIN="$$PWD/$(NEWEST)/node_modules/.bin" $(MAKE) clients
 
 # What only root can set up: another user, another sudoers, what a closed process has open. The clients among them, too.
-ROOT_IN = ./cmd/gateway ./cmd/internal/e2e ./gateway/local ./gateway/userdirs
+ROOT_IN = ./cmd/internal/commands/serve ./cmd/internal/e2e ./gateway/local ./gateway/userdirs
 
 test-as-root: $(TOOLS)/nfpm-$(NFPM)
 	@tests=$$($(TESTRUN) -needs root $(ROOT_IN)) && $(TESTRUN) CLIENTS=1 -trimpath -timeout=15m "-run=$$tests" $(ROOT_IN)

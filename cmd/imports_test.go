@@ -74,9 +74,9 @@ var doors = []string{"endpoint", "ws", "httpapi", "mcp", "page"}
 // client like others: roles decide what it may do.
 var pageImports = []string{"auth", "rights", "waiting", "push"}
 
-// forTests are the packages that only tests import: three play the other end of a connection, one
+// forTests are the packages that only tests import: four play the other end of a connection, one
 // reads testdata, one drives a browser, and one builds the binaries.
-var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/chat/chattest": true, "terminalproxy/proxy/view/corpus": true, "terminalproxy/cmd/internal/binaries": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/gateway/push/fakepush": true}
+var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/chat/chattest": true, "terminalproxy/proxy/view/corpus": true, "terminalproxy/cmd/internal/binaries": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/cmd/internal/cli/clitest": true, "terminalproxy/gateway/push/fakepush": true}
 
 // floorOf returns the wing of a sub-package and its floor, or -1 for a wing that the floors lack.
 func floorOf(top, sub string) (wing string, floor int) {
@@ -107,6 +107,22 @@ func TestWings(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCommandsStandAlone: a command of gateway imports what all commands share, and no other
+// command. What they share imports no command, and only the gateway's table knows them all.
+func TestCommandsStandAlone(t *testing.T) {
+	const commands, table = "terminalproxy/cmd/internal/commands/", "terminalproxy/cmd/gateway"
+	found := 0
+	for _, p := range list(t, "terminalproxy/cmd/...") {
+		if strings.HasPrefix(p.ImportPath, commands) {
+			found++
+		}
+		for _, i := range p.Imports {
+			require.False(t, strings.HasPrefix(i, commands) && p.ImportPath != table, "%s imports %s: only %s does", p.ImportPath, i, table)
+		}
+	}
+	require.Greater(t, found, 8)
 }
 
 // Imports run downward only: cmd -> proxy, gateway -> protocol. proxy and gateway never meet.

@@ -5,28 +5,20 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/cli/clitest"
+	"terminalproxy/cmd/internal/commands/doctor"
 	"terminalproxy/cmd/internal/proxyflags"
 	settingsfile "terminalproxy/cmd/internal/settings"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/configuration.md anew")
-
-// configure writes the user's configuration, for tests that run alone.
-func configure(t *testing.T, text string) (path string) {
-	t.Helper()
-	path, err := settingsfile.Path()
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	return path
-}
 
 const someConfig = `[proxy]
 yield = "2s"
@@ -59,22 +51,22 @@ agent = "codex"
 `
 
 func TestConfigShowsWhereEachValueComesFrom(t *testing.T) {
-	isolate(t)
-	path := configure(t, someConfig)
+	clitest.Isolate(t)
+	path := clitest.Configure(t, someConfig)
 	t.Setenv("PROXY_TOKEN_FILE", "/my/token")
-	got := command(t, "config")
-	require.Equal(t, statusOK, got.status, got.err)
+	got := clitest.Command(t, "config")
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
 	for _, line := range []string{
 		"# " + path + "\n", "\nyield = \"2s\" ", "# config.toml:2\n", "\nreclaim-key = \"ctrl-]\" ", "\nsign = \"top\" ", "\nadd = ['ACME-\\d+']", "# config.toml:10\n",
 		"\n[gateway.serve]\n", "\npage = true ", "\n# listen = \"127.0.0.1:7117\" ", "\n# agent = false ", "\n# token-file = \"/my/token\" ", "# environment PROXY_TOKEN_FILE\n", "# default\n", "\ntokens = \"/t\" ",
 		"\n[[allow]] ", "# config.toml:20\nagent = \"claude\"\nfor = \"5m\"\nprogram = \"psql\"\n", "# config.toml:25\nprogram = \"ssh\"\n",
 	} {
-		require.Contains(t, got.out, line)
+		require.Contains(t, got.Out, line)
 	}
 	// The output could be the file.
 	t.Setenv("PROXY_TOKEN_FILE", "")
 	before := inForceNow(t)
-	configure(t, got.out)
+	clitest.Configure(t, got.Out)
 	after := inForceNow(t)
 	for i := range after.Settings {
 		after.Settings[i].Line = before.Settings[i].Line
@@ -85,68 +77,68 @@ func TestConfigShowsWhereEachValueComesFrom(t *testing.T) {
 	require.Equal(t, before, after)
 
 	require.NoError(t, os.Remove(path))
-	got = command(t, "config")
-	require.Equal(t, statusOK, got.status, got.err)
-	require.Contains(t, got.out, "# "+path+" (no such file)\n")
-	require.NotContains(t, got.out, "config.toml:")
-	require.Equal(t, path+"\n", command(t, "config", "path").out)
+	got = clitest.Command(t, "config")
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
+	require.Contains(t, got.Out, "# "+path+" (no such file)\n")
+	require.NotContains(t, got.Out, "config.toml:")
+	require.Equal(t, path+"\n", clitest.Command(t, "config", "path").Out)
 }
 
-func inForceNow(t *testing.T) (c configuration) {
+func inForceNow(t *testing.T) (c doctor.Configuration) {
 	t.Helper()
-	got := command(t, "config", "--json")
-	require.Equal(t, statusOK, got.status, got.err)
-	require.NoError(t, json.Unmarshal([]byte(got.out), &c))
+	got := clitest.Command(t, "config", "--json")
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
+	require.NoError(t, json.Unmarshal([]byte(got.Out), &c))
 	return c
 }
 
 func TestConfigAsJSON(t *testing.T) {
-	isolate(t)
-	path := configure(t, someConfig)
+	clitest.Isolate(t)
+	path := clitest.Configure(t, someConfig)
 	t.Setenv("PROXY_GATEWAY", "unix:/env")
 	c := inForceNow(t)
 	require.Equal(t, path, c.Path)
 	require.True(t, c.Exists)
-	require.Contains(t, c.Settings, inForce{Table: "proxy", Key: "yield", Value: "2s", From: "file", Line: 2})
-	require.Contains(t, c.Settings, inForce{Table: "proxy", Key: "notify", Value: []any{"off"}, From: "file", Line: 3})
-	require.Contains(t, c.Settings, inForce{Table: "proxy", Key: "gateway", Value: "unix:/env", From: "environment", Name: "PROXY_GATEWAY"})
-	require.Contains(t, c.Settings, inForce{Table: "gateway", Key: "gateway", Value: "unix:/env", From: "environment", Name: "PROXY_GATEWAY"})
-	require.Contains(t, c.Settings, inForce{Table: "gateway.serve", Key: "page", Value: true, From: "file", Line: 16})
-	require.Contains(t, c.Settings, inForce{Table: "look", Key: "background", Value: 214.0, From: "default"})
+	require.Contains(t, c.Settings, doctor.InForce{Table: "proxy", Key: "yield", Value: "2s", From: "file", Line: 2})
+	require.Contains(t, c.Settings, doctor.InForce{Table: "proxy", Key: "notify", Value: []any{"off"}, From: "file", Line: 3})
+	require.Contains(t, c.Settings, doctor.InForce{Table: "proxy", Key: "gateway", Value: "unix:/env", From: "environment", Name: "PROXY_GATEWAY"})
+	require.Contains(t, c.Settings, doctor.InForce{Table: "gateway", Key: "gateway", Value: "unix:/env", From: "environment", Name: "PROXY_GATEWAY"})
+	require.Contains(t, c.Settings, doctor.InForce{Table: "gateway.serve", Key: "page", Value: true, From: "file", Line: 16})
+	require.Contains(t, c.Settings, doctor.InForce{Table: "look", Key: "background", Value: 214.0, From: "default"})
 }
 
 func TestAConfigurationSetsFlags(t *testing.T) {
-	isolate(t)
-	path := configure(t, "[gateway]\njson = true\n[gateway.serve]\nlisten = '127.0.0.1:7118'\n[gateway.token]\ntokens = '"+t.TempDir()+"/store/t'\n[gateway.token.create]\nrole = 'agent'\n")
-	require.Contains(t, command(t, "serve", "--check").out, `"127.0.0.1:7118"`)
-	require.Contains(t, command(t, "serve", "--check", "--listen", "127.0.0.1:7119").out, `"127.0.0.1:7119"`)
-	require.Contains(t, command(t, "serve", "--check", "--config", settingsFile(t, "listen = '127.0.0.1:7120'")).out, `"127.0.0.1:7120"`, "that file is named on the command line")
-	got := command(t, "token", "create", "claude")
-	require.Equal(t, statusOK, got.status, got.err)
-	require.Contains(t, got.out, `"role": "agent"`)
-	require.Contains(t, command(t, "token", "ls").out, "claude")
+	clitest.Isolate(t)
+	path := clitest.Configure(t, "[gateway]\njson = true\n[gateway.serve]\nlisten = '127.0.0.1:7118'\n[gateway.token]\ntokens = '"+t.TempDir()+"/store/t'\n[gateway.token.create]\nrole = 'agent'\n")
+	require.Contains(t, clitest.Command(t, "serve", "--check").Out, `"127.0.0.1:7118"`)
+	require.Contains(t, clitest.Command(t, "serve", "--check", "--listen", "127.0.0.1:7119").Out, `"127.0.0.1:7119"`)
+	require.Contains(t, clitest.Command(t, "serve", "--check", "--config", clitest.SettingsFile(t, "listen = '127.0.0.1:7120'")).Out, `"127.0.0.1:7120"`, "that file is named on the command line")
+	got := clitest.Command(t, "token", "create", "claude")
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
+	require.Contains(t, got.Out, `"role": "agent"`)
+	require.Contains(t, clitest.Command(t, "token", "ls").Out, "claude")
 
-	configure(t, "[gateway.serve]\n\nlisten = '0.0.0.0:1'\n")
-	runFailing(t, statusUsage, "or listen on 127.0.0.1 (set in "+path+":3)", "serve", "--check")
-	configure(t, "[gateway]\ngateway = 'file://x'\n")
-	runFailing(t, statusUsage, "file://x", "ls")
-	runFailing(t, statusUsage, "line://x", "ls", "--gateway", "line://x")
+	clitest.Configure(t, "[gateway.serve]\n\nlisten = '0.0.0.0:1'\n")
+	clitest.RunFailing(t, cli.StatusUsage, "or listen on 127.0.0.1 (set in "+path+":3)", "serve", "--check")
+	clitest.Configure(t, "[gateway]\ngateway = 'file://x'\n")
+	clitest.RunFailing(t, cli.StatusUsage, "file://x", "ls")
+	clitest.RunFailing(t, cli.StatusUsage, "line://x", "ls", "--gateway", "line://x")
 	t.Setenv("PROXY_GATEWAY", "env://x")
-	runFailing(t, statusUsage, "env://x", "ls")
+	clitest.RunFailing(t, cli.StatusUsage, "env://x", "ls")
 }
 
 // A command checks its own tables and the common ones. A command that takes the keyboard back
 // checks no table.
 func TestABrokenConfiguration(t *testing.T) {
-	isolate(t)
-	path := configure(t, "[gateway.serve]\nlistn = 'x'\n")
-	runFailing(t, statusUsage, "configuration: "+path+":2: unknown setting \"listn\"\nhint: did you mean: listen\n", "serve", "--check")
-	runFailing(t, statusNoGateway, "no gateway is running", "ls")
-	got := command(t, "config")
-	got.mustFail(t, statusUsage, ":2: unknown setting \"listn\"\nhint: did you mean: listen\n")
-	require.Contains(t, got.out, "(not used: something in it is wrong)")
-	got = command(t, "config", "--json")
-	require.Contains(t, got.out, `"error"`)
+	clitest.Isolate(t)
+	path := clitest.Configure(t, "[gateway.serve]\nlistn = 'x'\n")
+	clitest.RunFailing(t, cli.StatusUsage, "configuration: "+path+":2: unknown setting \"listn\"\nhint: did you mean: listen\n", "serve", "--check")
+	clitest.RunFailing(t, cli.StatusNoGateway, "no gateway is running", "ls")
+	got := clitest.Command(t, "config")
+	got.MustFail(t, cli.StatusUsage, ":2: unknown setting \"listn\"\nhint: did you mean: listen\n")
+	require.Contains(t, got.Out, "(not used: something in it is wrong)")
+	got = clitest.Command(t, "config", "--json")
+	require.Contains(t, got.Out, `"error"`)
 
 	for text, want := range map[string]string{
 		"[gatway]\n":               ":1: unknown table \"gatway\"\nhint: did you mean: gateway\n",
@@ -156,26 +148,26 @@ func TestABrokenConfiguration(t *testing.T) {
 		"[redact]\nadd = ['(']\n":  ":2: add: ",
 		"[gateway\n":               ": expected",
 	} {
-		path = configure(t, text)
-		runFailing(t, statusUsage, "configuration: "+path+want[:strings.Index(want, ":")], "ls")
-		require.Contains(t, command(t, "ls").err, want, text)
+		path = clitest.Configure(t, text)
+		clitest.RunFailing(t, cli.StatusUsage, "configuration: "+path+want[:strings.Index(want, ":")], "ls")
+		require.Contains(t, clitest.Command(t, "ls").Err, want, text)
 		for _, args := range [][]string{{"reclaim", "x"}, {"hide", "x"}} {
 			if strings.Contains(text, "ls") {
 				continue // these commands do not read it
 			}
-			got := command(t, args...)
-			got.mustFail(t, statusNoGateway, "gateway: configuration: "+path)
-			require.Contains(t, got.err, "; using the built-in defaults\n")
+			got := clitest.Command(t, args...)
+			got.MustFail(t, cli.StatusNoGateway, "gateway: configuration: "+path)
+			require.Contains(t, got.Err, "; using the built-in defaults\n")
 		}
-		require.Equal(t, statusOK, command(t, "version").status)
-		require.Equal(t, path+"\n", command(t, "config", "path").out)
-		require.Equal(t, statusUsage, command(t, "config").status)
+		require.Equal(t, cli.StatusOK, clitest.Command(t, "version").Status)
+		require.Equal(t, path+"\n", clitest.Command(t, "config", "path").Out)
+		require.Equal(t, cli.StatusUsage, clitest.Command(t, "config").Status)
 	}
 }
 
 // Every setting is in docs/configuration.md, with its default and its effect. -update writes it.
 func TestTheConfigurationIsDocumented(t *testing.T) {
-	isolate(t)
+	clitest.Isolate(t)
 	const name = "../../docs/configuration.md"
 	text, err := os.ReadFile(name)
 	require.NoError(t, err)
@@ -197,7 +189,7 @@ const generated = "<!-- What follows is made from the code: go test ./cmd/gatewa
 // documented returns the tables of all settings.
 func documented(t *testing.T) string {
 	t.Helper()
-	all, err := settingsOf(nil)
+	all, err := doctor.SettingsOf(nil, cli.NewRoot(new(cli.Env), addCommands))
 	require.NoError(t, err)
 	var b strings.Builder
 	table := ""
@@ -225,7 +217,7 @@ func documented(t *testing.T) string {
 }
 
 // helpOf returns a setting's effect.
-func helpOf(t *testing.T, s inForce) string {
+func helpOf(t *testing.T, s doctor.InForce) string {
 	t.Helper()
 	for _, o := range settingsfile.Options {
 		if o.Table == s.Table && o.Key == s.Key {
@@ -234,9 +226,9 @@ func helpOf(t *testing.T, s inForce) string {
 	}
 	flags := new(proxyflags.Flags).Set()
 	if path := strings.Split(s.Table, "."); path[0] == settingsfile.TableGateway {
-		cmd, _, err := (&app{}).newRoot().Find(path[1:])
+		cmd, _, err := cli.NewRoot(new(cli.Env), addCommands).Find(path[1:])
 		require.NoError(t, err)
-		_, settable := tableOf(cmd)
+		_, settable := cli.TableOf(cmd)
 		flags = settable.Set
 	}
 	flag := flags.Lookup(s.Key)
@@ -248,12 +240,12 @@ func helpOf(t *testing.T, s inForce) string {
 
 // Otherwise, an event's program that does not exist would fail in silence.
 func TestAProgramThatIsNotFoundIsNamed(t *testing.T) {
-	isolate(t)
-	configure(t, "[[on]]\nevent = 'asked'\nrun = ['true']\n\n[[on]]\nevent = 'exit'\nrun = ['no-such-notifier', 'x']\n")
-	got := command(t, "config")
-	require.Equal(t, statusOK, got.status, got.err)
-	require.Contains(t, got.out, "run = [\"no-such-notifier\", \"x\"]")
-	require.Regexp(t, `# config\.toml:5: .*"no-such-notifier": executable file not found in \$PATH\n`, got.out)
-	require.Equal(t, 1, strings.Count(got.out, "not found"))
-	require.Regexp(t, `warn +configuration +\[\[on\]\] at line 5 runs nothing: "no-such-notifier"`, command(t, "doctor").out)
+	clitest.Isolate(t)
+	clitest.Configure(t, "[[on]]\nevent = 'asked'\nrun = ['true']\n\n[[on]]\nevent = 'exit'\nrun = ['no-such-notifier', 'x']\n")
+	got := clitest.Command(t, "config")
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
+	require.Contains(t, got.Out, "run = [\"no-such-notifier\", \"x\"]")
+	require.Regexp(t, `# config\.toml:5: .*"no-such-notifier": executable file not found in \$PATH\n`, got.Out)
+	require.Equal(t, 1, strings.Count(got.Out, "not found"))
+	require.Regexp(t, `warn +configuration +\[\[on\]\] at line 5 runs nothing: "no-such-notifier"`, clitest.Command(t, "doctor").Out)
 }

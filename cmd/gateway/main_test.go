@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io/fs"
 	"net"
 	"os"
@@ -13,13 +12,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/cli/clitest"
+	"terminalproxy/cmd/internal/commands/session"
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/gateway/auth"
 	"terminalproxy/protocol"
 )
 
 func TestUsageIsStatus2WithASentence(t *testing.T) {
-	isolate(t)
+	clitest.Isolate(t)
 	unreadable := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(unreadable, []byte("x"), 0o644))
 	tests := []struct{ line, say string }{
@@ -100,10 +102,10 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.line, func(t *testing.T) {
-			got := command(t, strings.Fields(tt.line)...)
-			got.mustFail(t, statusUsage, tt.say)
-			require.True(t, strings.HasPrefix(got.err, "gateway: "), got.err)
-			require.Contains(t, got.err, "\nhint: ")
+			got := clitest.Command(t, strings.Fields(tt.line)...)
+			got.MustFail(t, cli.StatusUsage, tt.say)
+			require.True(t, strings.HasPrefix(got.Err, "gateway: "), got.Err)
+			require.Contains(t, got.Err, "\nhint: ")
 		})
 	}
 }
@@ -111,41 +113,41 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 // Without a name, the only session is meant; otherwise the one whose id or name it is, or begins
 // with it, and never another.
 func TestWhichSessionIsMeant(t *testing.T) {
-	dir := isolate(t)
-	require.Contains(t, command(t, "read").err, "no gateway is running")
-	p := &terminal{id: "sh-1"}
-	p.shareIn(t, dir)
+	dir := clitest.Isolate(t)
+	require.Contains(t, clitest.Command(t, "read").Err, "no gateway is running")
+	p := &clitest.Terminal{ID: "sh-1"}
+	p.ShareIn(t, dir)
 	for _, line := range []string{"read", "read sh-1", "read sh", "read s"} {
-		got := command(t, strings.Fields(line)...)
-		require.Equal(t, statusOK, got.status, got.err)
-		require.Contains(t, got.out, "sh-1 rev 1", line)
+		got := clitest.Command(t, strings.Fields(line)...)
+		require.Equal(t, cli.StatusOK, got.Status, got.Err)
+		require.Contains(t, got.Out, "sh-1 rev 1", line)
 	}
-	(&terminal{id: "shop-2"}).shareIn(t, dir)
-	require.Contains(t, command(t, "read", "sho").out, "shop-2 rev 1")
-	runFailing(t, statusNoSession, "which session? several are running\nhint: running: sh-1, shop-2", "read")
-	runFailing(t, statusNoSession, `session "s": several have this name`, "read", "s")
-	runFailing(t, statusNoSession, `no session "vim"`, "read", "vim")
-	runFailing(t, statusNoSession, "hint: keys follow the session, as in gateway send ID esc; running: sh-1, shop-2", "send", "esc", "enter")
-	runFailing(t, statusUsage, "nothing to type: give text, paste, keys, enter or click\nhint: keys follow the session, as in gateway send ID esc\n", "send", "esc")
-	require.Equal(t, "gateway version "+version.String()+"\n", command(t, "version").out)
-	require.Contains(t, command(t, "help", "read").out, "gateway read [ID]")
+	(&clitest.Terminal{ID: "shop-2"}).ShareIn(t, dir)
+	require.Contains(t, clitest.Command(t, "read", "sho").Out, "shop-2 rev 1")
+	clitest.RunFailing(t, cli.StatusNoSession, "which session? several are running\nhint: running: sh-1, shop-2", "read")
+	clitest.RunFailing(t, cli.StatusNoSession, `session "s": several have this name`, "read", "s")
+	clitest.RunFailing(t, cli.StatusNoSession, `no session "vim"`, "read", "vim")
+	clitest.RunFailing(t, cli.StatusNoSession, "hint: keys follow the session, as in gateway send ID esc; running: sh-1, shop-2", "send", "esc", "enter")
+	clitest.RunFailing(t, cli.StatusUsage, "nothing to type: give text, paste, keys, enter or click\nhint: keys follow the session, as in gateway send ID esc\n", "send", "esc")
+	require.Equal(t, "gateway version "+version.String()+"\n", clitest.Command(t, "version").Out)
+	require.Contains(t, clitest.Command(t, "help", "read").Out, "gateway read [ID]")
 }
 
 func TestNoGatewayIsStatus5AndNoneIsStarted(t *testing.T) {
-	dir := isolate(t)
+	dir := clitest.Isolate(t)
 	for _, line := range []string{
 		"ls", "--json ls", "read x", "close x", "send x --enter", "wait x --exit", "request x --reason r", "release x", "reclaim x", "hide x",
 		"ls --gateway ws://127.0.0.1:1", "ls --gateway unix:/nowhere/gateway.sock",
 	} {
-		got := command(t, strings.Fields(line)...)
-		require.Equal(t, statusNoGateway, got.status, line)
-		require.Empty(t, got.out, line)
-		require.Contains(t, got.err, "gateway: connect: no gateway ", line)
+		got := clitest.Command(t, strings.Fields(line)...)
+		require.Equal(t, cli.StatusNoGateway, got.Status, line)
+		require.Empty(t, got.Out, line)
+		require.Contains(t, got.Err, "gateway: connect: no gateway ", line)
 		hint := "start a session in a terminal with: proxy --agent PROGRAM"
 		if strings.Contains(line, "ws://") {
 			hint = "check that gateway serve runs there"
 		}
-		require.Contains(t, got.err, "hint: "+hint, line)
+		require.Contains(t, got.Err, "hint: "+hint, line)
 	}
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -153,11 +155,11 @@ func TestNoGatewayIsStatus5AndNoneIsStarted(t *testing.T) {
 }
 
 func TestOnlyARequestCreatesAnIdentity(t *testing.T) {
-	isolate(t)
+	clitest.Isolate(t)
 	key := filepath.Join(os.Getenv("XDG_STATE_HOME"), "terminalproxy", "agent.key")
-	_ = command(t, "ls")
+	_ = clitest.Command(t, "ls")
 	require.NoFileExists(t, key)
-	_ = command(t, "request", "x", "--reason", "r")
+	_ = clitest.Command(t, "request", "x", "--reason", "r")
 	info, err := os.Stat(key)
 	require.NoError(t, err)
 	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
@@ -165,255 +167,214 @@ func TestOnlyARequestCreatesAnIdentity(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fs.FileMode(0o700), dir.Mode().Perm())
 
-	cli, err := identity(defaultName, false)
+	first, err := cli.Identity(cli.DefaultName, false)
 	require.NoError(t, err)
-	again, err := identity(defaultName, true)
+	again, err := cli.Identity(cli.DefaultName, true)
 	require.NoError(t, err)
-	require.Equal(t, cli, again, "it lasts")
-	other, err := identity("other", false)
+	require.Equal(t, first, again, "it lasts")
+	other, err := cli.Identity("other", false)
 	require.NoError(t, err)
-	require.NotContains(t, other, cli, "each name is an agent of its own")
+	require.NotContains(t, other, first, "each name is an agent of its own")
 
 	require.NoError(t, os.Chmod(key, 0o644)) //nolint:gosec // the fault under test
-	runFailing(t, statusRefused, "chmod", "request", "x", "--reason", "r")
+	clitest.RunFailing(t, cli.StatusRefused, "chmod", "request", "x", "--reason", "r")
 }
 
 // If no directory is known or writable, commands that only look work without one. The others fail
 // and name the variable that sets another directory.
 func TestWithoutAPlaceForTheIdentity(t *testing.T) {
-	shareTerminal(t)
+	clitest.ShareTerminal(t)
 	file := filepath.Join(t.TempDir(), "no-directory")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	t.Setenv("XDG_STATE_HOME", file)
-	require.Equal(t, statusOK, command(t, "ls").status)
+	require.Equal(t, cli.StatusOK, clitest.Command(t, "ls").Status)
 	const hint = "hint: set XDG_STATE_HOME to a directory in which you can write"
-	runFailing(t, statusRefused, hint, "request", "sh-1", "--reason", "r")
+	clitest.RunFailing(t, cli.StatusRefused, hint, "request", "sh-1", "--reason", "r")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", file)
-	runFailing(t, statusRefused, "hint: set XDG_CONFIG_HOME to", "token", "create", "x", "--role", "owner", "--save")
+	clitest.RunFailing(t, cli.StatusRefused, "hint: set XDG_CONFIG_HOME to", "token", "create", "x", "--role", "owner", "--save")
 	if runtime.GOOS == "linux" {
 		t.Setenv("XDG_STATE_HOME", "/sys") // no directory can be made there
-		runFailing(t, statusRefused, hint, "token", "create", "x", "--role", "agent")
+		clitest.RunFailing(t, cli.StatusRefused, hint, "token", "create", "x", "--role", "agent")
 	}
 }
 
 func TestLsIsATable(t *testing.T) {
-	shareTerminal(t)
-	got := command(t, "ls")
-	require.Equal(t, statusOK, got.status, got.err)
-	require.Regexp(t, `^ID    PROGRAM  SIZE  STATE    IDLE +KEYBOARD\nsh-1  sh -i    40x3  running  \d+m?s +user\n$`, got.out)
+	clitest.ShareTerminal(t)
+	got := clitest.Command(t, "ls")
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
+	require.Regexp(t, `^ID    PROGRAM  SIZE  STATE    IDLE +KEYBOARD\nsh-1  sh -i    40x3  running  \d+m?s +user\n$`, got.Out)
 }
 
 // The whole job: look, ask, type, wait, release.
 func TestASessionFromAShell(t *testing.T) {
-	p := shareTerminal(t)
+	p := clitest.ShareTerminal(t)
 
-	got := command(t, "read", "sh-1")
-	require.Equal(t, result{0, `sh-1 rev 1 cursor 1,1 running "sh -i" 40x3 keyboard: user` + "\n$\n", ""}, got)
+	got := clitest.Command(t, "read", "sh-1")
+	require.Equal(t, clitest.Result{Out: `sh-1 rev 1 cursor 1,1 running "sh -i" 40x3 keyboard: user` + "\n$\n"}, got)
 
-	got = command(t, "read", "sh-2")
-	require.Equal(t, result{statusNoSession, "", "gateway: read: no session \"sh-2\"\nhint: running: sh-1\n"}, got)
+	got = clitest.Command(t, "read", "sh-2")
+	require.Equal(t, clitest.Result{Status: cli.StatusNoSession, Err: "gateway: read: no session \"sh-2\"\nhint: running: sh-1\n"}, got)
 
-	got = command(t, "send", "sh-1", "--text", "ls", "--enter")
-	require.Equal(t, statusForbidden, got.status)
-	require.Empty(t, got.out)
-	require.Contains(t, got.err, "gateway: send: you do not have the keyboard\n  typed: nothing\n  not typed: text (2 bytes): refused")
-	require.Contains(t, got.err, "hint: ask first with: gateway request ID --reason REASON")
+	got = clitest.Command(t, "send", "sh-1", "--text", "ls", "--enter")
+	require.Equal(t, cli.StatusForbidden, got.Status)
+	require.Empty(t, got.Out)
+	require.Contains(t, got.Err, "gateway: send: you do not have the keyboard\n  typed: nothing\n  not typed: text (2 bytes): refused")
+	require.Contains(t, got.Err, "hint: ask first with: gateway request ID --reason REASON")
 
-	require.Equal(t, result{0, "granted (drive)\n", ""}, command(t, "request", "sh-1", "--reason", "list files"))
+	require.Equal(t, clitest.Result{Out: "granted (drive)\n"}, clitest.Command(t, "request", "sh-1", "--reason", "list files"))
 
-	got = command(t, "send", "sh-1", "--text", "ls", "--enter", "left", "ctrl-a")
-	require.Equal(t, statusOK, got.status, got.err)
-	require.Equal(t, `sh-1 rev 4 cursor 1,1 running "sh -i" 40x3 keyboard: cli (drive)`+"\n$\nlsleft ctrl-aenter\nran\n", got.out)
-	require.Equal(t, []string{"text ls", "keys left ctrl-a", "keys enter"}, p.typed)
+	got = clitest.Command(t, "send", "sh-1", "--text", "ls", "--enter", "left", "ctrl-a")
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
+	require.Equal(t, `sh-1 rev 4 cursor 1,1 running "sh -i" 40x3 keyboard: cli (drive)`+"\n$\nlsleft ctrl-aenter\nran\n", got.Out)
+	require.Equal(t, []string{"text ls", "keys left ctrl-a", "keys enter"}, p.Typed)
 
-	got = command(t, "send", "sh-1", "--text", "x", "--expect-rev", "1")
-	got.mustFail(t, statusRefused, "the screen is no longer what you expected")
-	require.Contains(t, got.out, "rev 4 cursor 1,1", "what is there instead")
-	require.Contains(t, got.out, "\nran\n")
+	got = clitest.Command(t, "send", "sh-1", "--text", "x", "--expect-rev", "1")
+	got.MustFail(t, cli.StatusRefused, "the screen is no longer what you expected")
+	require.Contains(t, got.Out, "rev 4 cursor 1,1", "what is there instead")
+	require.Contains(t, got.Out, "\nran\n")
 
-	runFailing(t, statusForbidden, "", "send", "sh-1", "--as", "other", "--text", "x")
+	clitest.RunFailing(t, cli.StatusForbidden, "", "send", "sh-1", "--as", "other", "--text", "x")
 
-	got = commandWithInput(t, "two\nlines", "send", "sh-1", "--paste", "-", "--until", "text=lines")
-	require.Equal(t, statusOK, got.status, got.err)
-	require.Equal(t, "paste two\nlines", p.typed[len(p.typed)-1])
+	got = clitest.CommandWithInput(t, "two\nlines", "send", "sh-1", "--paste", "-", "--until", "text=lines")
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
+	require.Equal(t, "paste two\nlines", p.Typed[len(p.Typed)-1])
 
-	runFailing(t, statusTimeout, "gateway: send --until text: typed: timed out", "send", "sh-1", "--text", "y", "--until", "text=never")
+	clitest.RunFailing(t, cli.StatusTimeout, "gateway: send --until text: typed: timed out", "send", "sh-1", "--text", "y", "--until", "text=never")
 
-	got = command(t, "wait", "sh-1", "--text", "ran")
-	require.Equal(t, statusOK, got.status, got.err)
-	require.Contains(t, got.out, "\nran\n")
-	runFailing(t, statusTimeout, "gateway: wait for text (1s): timed out", "wait", "sh-1", "--text", "never", "--timeout", "1s")
+	got = clitest.Command(t, "wait", "sh-1", "--text", "ran")
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
+	require.Contains(t, got.Out, "\nran\n")
+	clitest.RunFailing(t, cli.StatusTimeout, "gateway: wait for text (1s): timed out", "wait", "sh-1", "--text", "never", "--timeout", "1s")
 
-	require.Equal(t, result{0, "released\n", ""}, command(t, "release", "sh-1", "--note", "done\u202e here"))
-	require.Equal(t, []string{"done here"}, p.bye)
-	runFailing(t, statusForbidden, "", "send", "sh-1", "--text", "z")
+	require.Equal(t, clitest.Result{Out: "released\n"}, clitest.Command(t, "release", "sh-1", "--note", "done\u202e here"))
+	require.Equal(t, []string{"done here"}, p.Bye)
+	clitest.RunFailing(t, cli.StatusForbidden, "", "send", "sh-1", "--text", "z")
 }
 
 func TestJSONIsTheShapeOfTheWire(t *testing.T) {
-	shareTerminal(t)
+	clitest.ShareTerminal(t)
 
 	var list protocol.SessionsListResult
-	parse(t, command(t, "ls", "--json"), &list)
+	clitest.Parse(t, clitest.Command(t, "ls", "--json"), &list)
 	require.Equal(t, "sh-1", list.Sessions[0].SessionID)
 
 	var read protocol.ReadResult
-	parse(t, command(t, "read", "sh-1", "--json"), &read)
+	clitest.Parse(t, clitest.Command(t, "read", "sh-1", "--json"), &read)
 	require.Equal(t, []string{"$ ", "", ""}, read.Frame.Screen.Lines)
 
-	got := command(t, "read", "sh-9", "--json")
-	require.Equal(t, statusNoSession, got.status)
-	require.Empty(t, got.out)
+	got := clitest.Command(t, "read", "sh-9", "--json")
+	require.Equal(t, cli.StatusNoSession, got.Status)
+	require.Empty(t, got.Out)
 
 	var grant protocol.ControlGrant
-	parse(t, command(t, "request", "sh-1", "--reason", "r", "--json", "--level", "type"), &grant)
+	clitest.Parse(t, clitest.Command(t, "request", "sh-1", "--reason", "r", "--json", "--level", "type"), &grant)
 	require.Equal(t, protocol.LevelType, grant.Level)
 
-	var receipt sent
-	parse(t, command(t, "send", "sh-1", "--text", "abc", "--enter", "--until", "text=ran", "--json"), &receipt)
+	var receipt session.Sent
+	clitest.Parse(t, clitest.Command(t, "send", "sh-1", "--text", "abc", "--enter", "--until", "text=ran", "--json"), &receipt)
 	require.Equal(t, protocol.StatusWritten, receipt.Status)
 	require.Equal(t, 8, receipt.WrittenBytes, "of all parts")
 	require.True(t, receipt.Wait.Met)
 
 	var wait protocol.WaitResult
-	parse(t, command(t, "wait", "sh-1", "--text", "ran", "--json"), &wait)
+	clitest.Parse(t, clitest.Command(t, "wait", "sh-1", "--text", "ran", "--json"), &wait)
 	require.True(t, wait.Met)
 
 	var released map[string]any
-	parse(t, command(t, "release", "sh-1", "--json"), &released)
+	clitest.Parse(t, clitest.Command(t, "release", "sh-1", "--json"), &released)
 	require.Equal(t, map[string]any{"sessionId": "sh-1", "released": true}, released)
 }
 
-func parse(t *testing.T, got result, into any) {
-	t.Helper()
-	require.Equal(t, statusOK, got.status, got.err)
-	require.NoError(t, json.Unmarshal([]byte(got.out), into), got.out)
-}
-
 func TestTheUsersOwnTerminalGetsNoEscapesR45(t *testing.T) {
-	shareTerminal(t)
-	got := command(t, "read", "sh-1", "--history", "1")
-	require.Contains(t, got.out, "\nolder]0;evil row\n$\n")
-	require.NotContains(t, got.out, "\x1b")
-	got = command(t, "read", "sh-1", "--since", "1")
-	require.Contains(t, got.out, "nothing changed since rev 1")
-}
-
-func TestMarks(t *testing.T) {
-	for _, shell := range []string{"bash", "zsh", "fish"} {
-		got := command(t, "marks", shell)
-		require.Equal(t, statusOK, got.status, got.err)
-		require.Contains(t, got.out, "133;C")
-		require.Contains(t, command(t, "help", "marks").out, "gateway marks "+shell)
-	}
-	runFailing(t, statusUsage, "marks: name one shell: bash, zsh, fish\nhint: for bash: eval \"$(gateway marks bash)\"", "marks")
-	runFailing(t, statusUsage, `marks: there is no snippet for "csh": name one of bash, zsh, fish`, "marks", "csh")
-	runFailing(t, statusUsage, "did you mean: gateway marks", "mark", "bash")
-	require.Equal(t, "bash\nzsh\nfish\n:4\n", command(t, "__complete", "marks", "").out)
-}
-
-// Only a bash that talks to its terminal is marked without its user's doing.
-func TestMarkedEnv(t *testing.T) {
-	t.Setenv("PROMPT_COMMAND", "hook;")
-	for _, flags := range [][]string{nil, {"-i"}, {"--norc", "--login"}} {
-		env := markedEnv(&protocol.ProxyStart{Command: "/bin/bash", Args: flags})
-		require.Len(t, env, 2)
-		require.Equal(t, "PROMPT_COMMAND=hook;\n"+markStart, env[0])
-		require.Contains(t, env[1], "133;C")
-	}
-	for _, m := range []protocol.ProxyStart{
-		{Command: "bash", Args: []string{"-c", "ls"}},
-		{Command: "bash", Args: []string{"script"}},
-		{Command: "vim"},
-		{Command: "sh"},
-		{Command: "bash", Env: []string{"PROMPT_COMMAND=mine"}},
-	} {
-		require.Nil(t, markedEnv(&m), m)
-	}
-	t.Setenv("PROMPT_COMMAND", markStart) // one of our shells within another
-	require.Nil(t, markedEnv(&protocol.ProxyStart{Command: "bash"}))
+	clitest.ShareTerminal(t)
+	got := clitest.Command(t, "read", "sh-1", "--history", "1")
+	require.Contains(t, got.Out, "\nolder]0;evil row\n$\n")
+	require.NotContains(t, got.Out, "\x1b")
+	got = clitest.Command(t, "read", "sh-1", "--since", "1")
+	require.Contains(t, got.Out, "nothing changed since rev 1")
 }
 
 func TestReadingACommand(t *testing.T) {
-	shareTerminal(t)
-	got := command(t, "read", "sh-1", "--command=2")
-	require.Equal(t, statusOK, got.status, got.err)
-	require.True(t, strings.HasSuffix(got.out, "\ncommand line: \"make\"\nthe shell's marks say: running for 0ms; 1 of 4 rows of output, line 7; 2 before these: --command=2 --from 5; 1 after these: --command=2 --from 8:\ncc a.c\n"), got.out)
+	clitest.ShareTerminal(t)
+	got := clitest.Command(t, "read", "sh-1", "--command=2")
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
+	require.True(t, strings.HasSuffix(got.Out, "\ncommand line: \"make\"\nthe shell's marks say: running for 0ms; 1 of 4 rows of output, line 7; 2 before these: --command=2 --from 5; 1 after these: --command=2 --from 8:\ncc a.c\n"), got.Out)
 	for _, c := range []struct{ why, line string }{
 		{"--command=0: must be 1 to 32", "read sh-1 --command=0"},
 		{"use only one of --history and --command", "read sh-1 --command --history 3"},
 		{"--context needs --match", "read sh-1 --command --context 3"},
 		{"--ansi", "read sh-1 --command --ansi"},
 	} {
-		runFailing(t, statusUsage, c.why, strings.Fields(c.line)...)
+		clitest.RunFailing(t, cli.StatusUsage, c.why, strings.Fields(c.line)...)
 	}
-	runFailing(t, statusRefused, "the session's proxy is too old to tell commands apart: read the history", "read", "--command")
+	clitest.RunFailing(t, cli.StatusRefused, "the session's proxy is too old to tell commands apart: read the history", "read", "--command")
 }
 
 func TestARefusedRequestIsStatus1(t *testing.T) {
-	dir := isolate(t)
-	p := &terminal{id: "sh-1", decide: func(m *protocol.ControlRequest) protocol.Message {
+	dir := clitest.Isolate(t)
+	p := &clitest.Terminal{ID: "sh-1", Decide: func(m *protocol.ControlRequest) protocol.Message {
 		return &protocol.ControlRevoke{ID: "v", SessionID: m.SessionID, RequestID: m.RequestID, Reason: protocol.ReasonRefused}
 	}}
-	p.shareIn(t, dir)
-	require.Equal(t, result{statusRefused, "", "gateway: request: refused: the user declined\n"}, command(t, "request", "sh-1", "--reason", "r"))
+	p.ShareIn(t, dir)
+	require.Equal(t, clitest.Result{Status: cli.StatusRefused, Err: "gateway: request: refused: the user declined\n"}, clitest.Command(t, "request", "sh-1", "--reason", "r"))
 }
 
 func TestAnUnansweredRequestIsStatus124AndStaysOpen(t *testing.T) {
-	dir := isolate(t)
-	p := &terminal{id: "sh-1", decide: func(*protocol.ControlRequest) protocol.Message { return nil }}
-	p.shareIn(t, dir)
-	got := command(t, "request", "sh-1", "--reason", "r", "--timeout", "50ms")
-	got.mustFail(t, statusTimeout, "the user did not answer within 50ms; the request stays open")
-	require.Contains(t, got.err, "hint: keep waiting: gateway wait sh-1 --control")
-	require.Empty(t, p.bye)
+	dir := clitest.Isolate(t)
+	p := &clitest.Terminal{ID: "sh-1", Decide: func(*protocol.ControlRequest) protocol.Message { return nil }}
+	p.ShareIn(t, dir)
+	got := clitest.Command(t, "request", "sh-1", "--reason", "r", "--timeout", "50ms")
+	got.MustFail(t, cli.StatusTimeout, "the user did not answer within 50ms; the request stays open")
+	require.Contains(t, got.Err, "hint: keep waiting: gateway wait sh-1 --control")
+	require.Empty(t, p.Bye)
 }
 
 func TestTokens(t *testing.T) {
-	isolate(t)
-	require.Equal(t, result{0, "no tokens; create one with: gateway token create NAME --role ROLE\n", ""}, command(t, "token", "ls"))
-	made := command(t, "token", "create", "laptop", "--role", "agent", "--expires", "1h")
-	require.Equal(t, statusOK, made.status, made.err)
-	token := strings.TrimSpace(made.out)
-	got := command(t, "token", "list")
-	require.Equal(t, got, command(t, "token", "ls"))
-	require.Regexp(t, `(?m)^laptop +agent +20\S+Z +20\S+Z$`, got.out)
-	require.NotContains(t, got.out, token)
-	runFailing(t, statusRefused, `token "laptop" already exists`, "token", "create", "laptop", "--role", "agent")
+	clitest.Isolate(t)
+	require.Equal(t, clitest.Result{Out: "no tokens; create one with: gateway token create NAME --role ROLE\n"}, clitest.Command(t, "token", "ls"))
+	made := clitest.Command(t, "token", "create", "laptop", "--role", "agent", "--expires", "1h")
+	require.Equal(t, cli.StatusOK, made.Status, made.Err)
+	token := strings.TrimSpace(made.Out)
+	got := clitest.Command(t, "token", "list")
+	require.Equal(t, got, clitest.Command(t, "token", "ls"))
+	require.Regexp(t, `(?m)^laptop +agent +20\S+Z +20\S+Z$`, got.Out)
+	require.NotContains(t, got.Out, token)
+	clitest.RunFailing(t, cli.StatusRefused, `token "laptop" already exists`, "token", "create", "laptop", "--role", "agent")
 	var list struct{ Tokens []map[string]any }
-	parse(t, command(t, "token", "ls", "--json"), &list)
+	clitest.Parse(t, clitest.Command(t, "token", "ls", "--json"), &list)
 	require.NotContains(t, list.Tokens[0], "sha256")
-	require.Equal(t, result{0, "revoked\n", ""}, command(t, "token", "revoke", "laptop"))
-	require.Equal(t, statusRefused, command(t, "token", "revoke", "laptop").status)
+	require.Equal(t, clitest.Result{Out: "revoked\n"}, clitest.Command(t, "token", "revoke", "laptop"))
+	require.Equal(t, cli.StatusRefused, clitest.Command(t, "token", "revoke", "laptop").Status)
 }
 
 func TestCompletionOffersSessions(t *testing.T) {
-	dir := isolate(t)
-	require.Equal(t, ":4\n", command(t, "__complete", "read", "").out, "without a gateway, nothing")
-	p := &terminal{id: "sh-1"}
-	p.shareIn(t, dir)
+	dir := clitest.Isolate(t)
+	require.Equal(t, ":4\n", clitest.Command(t, "__complete", "read", "").Out, "without a gateway, nothing")
+	p := &clitest.Terminal{ID: "sh-1"}
+	p.ShareIn(t, dir)
 	for _, c := range []string{"read", "send", "wait", "request", "release", "grant", "reclaim", "hide"} {
-		require.Equal(t, "sh-1\tsh -i\n:4\n", command(t, "__complete", c, "").out, c)
-		require.Equal(t, ":4\n", command(t, "__complete", c, "sh-1", "").out, c)
+		require.Equal(t, "sh-1\tsh -i\n:4\n", clitest.Command(t, "__complete", c, "").Out, c)
+		require.Equal(t, ":4\n", clitest.Command(t, "__complete", c, "sh-1", "").Out, c)
 	}
-	require.Equal(t, "drive\tevery key\ntype\ttext and editing keys\n:4\n", command(t, "__complete", "grant", "sh-1", "--level", "").out)
-	require.Contains(t, command(t, "__complete", "token", "create", "--role", "").out, "owner\twatches, grants and takes control\n")
-	require.Contains(t, command(t, "__complete", "").out, "reclaim\tTake the keyboard back")
+	require.Equal(t, "drive\tevery key\ntype\ttext and editing keys\n:4\n", clitest.Command(t, "__complete", "grant", "sh-1", "--level", "").Out)
+	require.Contains(t, clitest.Command(t, "__complete", "token", "create", "--role", "").Out, "owner\twatches, grants and takes control\n")
+	require.Contains(t, clitest.Command(t, "__complete", "").Out, "reclaim\tTake the keyboard back")
 }
 
 // The gateway takes connections and never answers.
 func TestCompletionDoesNotWaitForASilentGateway(t *testing.T) {
-	listener, err := net.Listen("unix", filepath.Join(isolate(t), "gateway.sock"))
+	listener, err := net.Listen("unix", filepath.Join(clitest.Isolate(t), "gateway.sock"))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
-	got := make(chan result, 1)
-	go func() { got <- command(t, "__complete", "read", "") }()
+	got := make(chan clitest.Result, 1)
+	go func() { got <- clitest.Command(t, "__complete", "read", "") }()
 	conn, err := listener.Accept()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	select {
 	case r := <-got:
-		require.Equal(t, ":4\n", r.out)
+		require.Equal(t, ":4\n", r.Out)
 	case <-time.After(time.Minute):
 		require.FailNow(t, "it waits still")
 	}
@@ -421,7 +382,7 @@ func TestCompletionDoesNotWaitForASilentGateway(t *testing.T) {
 
 // A shell makes the file under its umask.
 func TestATokenIsWrittenIntoAFileThatProgramsTake(t *testing.T) {
-	isolate(t)
+	clitest.Isolate(t)
 	create := func(name, before string) (path, said string) {
 		path = filepath.Join(t.TempDir(), "token")
 		require.NoError(t, os.WriteFile(path, []byte(before), 0o644))
@@ -429,7 +390,7 @@ func TestATokenIsWrittenIntoAFileThatProgramsTake(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { require.NoError(t, file.Close()) }()
 		var errs strings.Builder
-		require.Equal(t, statusOK, run(t.Context(), []string{"token", "create", name, "--role", "proxy"}, os.Stdin, file, &errs), errs.String())
+		require.Equal(t, cli.StatusOK, clitest.Run(t.Context(), []string{"token", "create", name, "--role", "proxy"}, os.Stdin, file, &errs), errs.String())
 		return path, errs.String()
 	}
 	path, said := create("ada", "")

@@ -13,30 +13,32 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/cli/clitest"
 	"terminalproxy/protocol/fake"
 )
 
 // overHTTP is a gateway on TCP with one session, and an agent's way in.
 type overHTTP struct {
 	url, token string
-	terminal   *terminal
+	terminal   *clitest.Terminal
 }
 
 func serveHTTP(t *testing.T) overHTTP {
 	t.Helper()
-	isolate(t)
+	clitest.Isolate(t)
 	tokens := map[string]string{}
 	for _, role := range []string{"proxy", "agent"} {
-		got := command(t, "token", "create", role, "--role", role)
-		require.Equal(t, statusOK, got.status, got.err)
-		tokens[role] = strings.TrimSpace(got.out)
+		got := clitest.Command(t, "token", "create", role, "--role", role)
+		require.Equal(t, cli.StatusOK, got.Status, got.Err)
+		tokens[role] = strings.TrimSpace(got.Out)
 	}
-	s := serve(t)
-	p := &terminal{id: "sh-1", asked: make(chan string, 1), cancelled: make(chan string, 1)}
-	p.publish(t, s.url, func(ctx context.Context) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(s.url, "ws://"))
+	s := clitest.Serve(t)
+	p := &clitest.Terminal{ID: "sh-1", Asked: make(chan string, 1), Cancelled: make(chan string, 1)}
+	p.Publish(t, s.URL, func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(s.URL, "ws://"))
 	}, tokens["proxy"])
-	return overHTTP{"http" + strings.TrimPrefix(s.url, "ws"), tokens["agent"], p}
+	return overHTTP{"http" + strings.TrimPrefix(s.URL, "ws"), tokens["agent"], p}
 }
 
 // tokenFile writes the agent's token to a file.
@@ -94,10 +96,10 @@ func TestMCPOverHTTPInBothEras(t *testing.T) {
 				_, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: map[string]any{"for": "exit"}})
 				ended <- err
 			}()
-			asked := fake.Receive(t, h.terminal.asked, "the wait")
+			asked := fake.Receive(t, h.terminal.Asked, "the wait")
 			cancel()
 			require.ErrorIs(t, fake.Receive(t, ended, "the end of the call"), context.Canceled)
-			require.Equal(t, asked, fake.Receive(t, h.terminal.cancelled, "the end of the proxy's wait"))
+			require.Equal(t, asked, fake.Receive(t, h.terminal.Cancelled, "the end of the proxy's wait"))
 		})
 	}
 }
@@ -139,12 +141,12 @@ func TestTypeScriptClients(t *testing.T) {
 					h := serveHTTP(t)
 					args = append(args, h.url+"/mcp", h.token)
 				} else {
-					dir := isolate(t)
-					(&terminal{id: "sh-1"}).shareIn(t, dir)
+					dir := clitest.Isolate(t)
+					(&clitest.Terminal{ID: "sh-1"}).ShareIn(t, dir)
 					self, err := os.Executable()
 					require.NoError(t, err)
 					args = append(args, self, "mcp")
-					env = append(env, asProgram+"=1", "TERMINALPROXY_DIR="+dir, "XDG_STATE_HOME="+os.Getenv("XDG_STATE_HOME"))
+					env = append(env, clitest.AsProgram+"=1", "TERMINALPROXY_DIR="+dir, "XDG_STATE_HOME="+os.Getenv("XDG_STATE_HOME"))
 				}
 				cmd := exec.CommandContext(ctx, "node", args...)
 				cmd.Env = env
@@ -161,7 +163,7 @@ func TestTypeScriptClients(t *testing.T) {
 }
 
 func TestPermissionNeedsASession(t *testing.T) {
-	isolate(t)
-	runFailing(t, 2, "--session ID", "mcp", "--permission")
-	runFailing(t, 2, "belongs to --permission", "mcp", "--session", "x")
+	clitest.Isolate(t)
+	clitest.RunFailing(t, 2, "--session ID", "mcp", "--permission")
+	clitest.RunFailing(t, 2, "belongs to --permission", "mcp", "--session", "x")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"net"
@@ -18,129 +17,92 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/protocol/fake"
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/cli/clitest"
 )
 
-// program prepares the gateway command as a separate process.
-func program(t *testing.T, args ...string) *exec.Cmd {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 9*fake.Soon)
-	t.Cleanup(cancel)
-	self, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(ctx, self, args...)
-	cmd.Env = append(os.Environ(), asProgram+"=1")
-	return cmd
-}
-
-// serving is a running `gateway serve`.
-type serving struct {
-	cmd       *exec.Cmd
-	url, said string
-	stderr    *strings.Builder
-}
-
-func serve(t *testing.T, args ...string) *serving {
-	t.Helper()
-	s := &serving{cmd: program(t, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...), stderr: new(strings.Builder)}
-	s.cmd.Stderr = s.stderr
-	out, err := s.cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, s.cmd.Start())
-	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
-	lines := bufio.NewScanner(out)
-	for !strings.HasPrefix(s.said, "tokens: ") && lines.Scan() {
-		s.said = lines.Text()
-		if url, ok := strings.CutPrefix(s.said, "listening on ws"); ok {
-			s.url = "ws" + url
-		}
-	}
-	require.NotEmpty(t, s.url, s.stderr)
-	return s
-}
-
 func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
-	dir := isolate(t)
+	dir := clitest.Isolate(t)
 	tokens := filepath.Join(os.Getenv("XDG_STATE_HOME"), "terminalproxy", "tokens")
 	made := func(role string) string {
-		got := command(t, "token", "create", role, "--role", role)
-		require.Equal(t, statusOK, got.status, got.err)
+		got := clitest.Command(t, "token", "create", role, "--role", role)
+		require.Equal(t, cli.StatusOK, got.Status, got.Err)
 		file := filepath.Join(t.TempDir(), role)
-		require.NoError(t, os.WriteFile(file, []byte(got.out), 0o600))
+		require.NoError(t, os.WriteFile(file, []byte(got.Out), 0o600))
 		return file
 	}
 	agent, viewer, proxy, owner := made("agent"), made("viewer"), made("proxy"), made("owner")
-	s := serve(t)
-	require.Contains(t, s.said, "tokens: "+tokens+" (create one with: gateway token create")
+	s := clitest.Serve(t)
+	require.Contains(t, s.Said, "tokens: "+tokens+" (create one with: gateway token create")
 
 	token, err := os.ReadFile(proxy)
 	require.NoError(t, err)
-	p := &terminal{id: "sh-tcp"}
-	p.publish(t, s.url, func(ctx context.Context) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(s.url, "ws://"))
+	p := &clitest.Terminal{ID: "sh-tcp"}
+	p.Publish(t, s.URL, func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(s.URL, "ws://"))
 	}, strings.TrimSpace(string(token)))
-	local := &terminal{id: "sh-local"}
-	local.shareIn(t, dir)
+	local := &clitest.Terminal{ID: "sh-local"}
+	local.ShareIn(t, dir)
 
-	got := command(t, "ls", "--gateway", s.url, "--token-file", agent)
-	require.Equal(t, statusOK, got.status, got.err)
-	require.Contains(t, got.out, "sh-tcp")
-	got = command(t, "ls")
-	require.Equal(t, statusOK, got.status, got.err)
-	require.Contains(t, got.out, "sh-local")
+	got := clitest.Command(t, "ls", "--gateway", s.URL, "--token-file", agent)
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
+	require.Contains(t, got.Out, "sh-tcp")
+	got = clitest.Command(t, "ls")
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
+	require.Contains(t, got.Out, "sh-local")
 
-	got = command(t, "ls", "--gateway", s.url)
-	require.Equal(t, statusForbidden, got.status, got.err)
-	require.Empty(t, got.out)
-	require.Contains(t, got.err, "hint: ")
-	runFailing(t, statusForbidden, "", "request", "sh-tcp", "--reason", "r", "--gateway", s.url, "--token-file", viewer)
+	got = clitest.Command(t, "ls", "--gateway", s.URL)
+	require.Equal(t, cli.StatusForbidden, got.Status, got.Err)
+	require.Empty(t, got.Out)
+	require.Contains(t, got.Err, "hint: ")
+	clitest.RunFailing(t, cli.StatusForbidden, "", "request", "sh-tcp", "--reason", "r", "--gateway", s.URL, "--token-file", viewer)
 
 	// Viewers and owners have a path of their own, which the bearer of their token need not know.
 	for _, line := range []string{"ls --token-file " + viewer, "read sh-tcp --token-file " + viewer, "ls --token-file " + owner, "reclaim sh-tcp --token-file " + owner} {
-		got = command(t, append(strings.Fields(line), "--gateway", s.url)...)
-		require.Equal(t, statusOK, got.status, "%s\n%s", line, got.err)
+		got = clitest.Command(t, append(strings.Fields(line), "--gateway", s.URL)...)
+		require.Equal(t, cli.StatusOK, got.Status, "%s\n%s", line, got.Err)
 	}
 	for _, line := range []string{"reclaim sh-tcp --token-file " + viewer, "reclaim sh-tcp --token-file " + agent, "reclaim sh-tcp"} {
-		runFailing(t, statusForbidden, "", append(strings.Fields(line), "--gateway", s.url)...)
+		clitest.RunFailing(t, cli.StatusForbidden, "", append(strings.Fields(line), "--gateway", s.URL)...)
 	}
-	require.Len(t, p.decided, 1)
-	require.Equal(t, "owner", p.decided[0].By, "the token's name")
+	require.Len(t, p.Decided, 1)
+	require.Equal(t, "owner", p.Decided[0].By, "the token's name")
 
-	second := serve(t)
-	require.NoError(t, second.cmd.Process.Signal(syscall.SIGINT))
-	require.NoError(t, second.cmd.Wait())
-	require.Contains(t, second.stderr.String(), "not on the local socket", "the first one has it")
+	second := clitest.Serve(t)
+	require.NoError(t, second.Cmd.Process.Signal(syscall.SIGINT))
+	require.NoError(t, second.Cmd.Wait())
+	require.Contains(t, second.Stderr.String(), "not on the local socket", "the first one has it")
 
-	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
-	require.NoError(t, s.cmd.Wait(), s.stderr)
+	require.NoError(t, s.Cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, s.Cmd.Wait(), s.Stderr)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, entries, "no socket is left")
 }
 
 func TestServeSaysWhyItCannot(t *testing.T) {
-	isolate(t)
+	clitest.Isolate(t)
 	var taken net.ListenConfig
 	ln, err := taken.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = ln.Close() }()
-	got := command(t, "serve", "--listen", ln.Addr().String())
-	got.mustFail(t, statusRefused, "address already in use")
-	require.Contains(t, got.err, "hint: another gateway may be running there")
+	got := clitest.Command(t, "serve", "--listen", ln.Addr().String())
+	got.MustFail(t, cli.StatusRefused, "address already in use")
+	require.Contains(t, got.Err, "hint: another gateway may be running there")
 
 	for _, address := range []string{"foo", "127.0.0.1:99999"} {
-		got = command(t, "serve", "--listen", address)
-		got.mustFail(t, statusUsage, "serve: --listen \""+address+"\"")
-		require.Contains(t, got.err, "write it as 127.0.0.1:PORT")
-		require.NotContains(t, got.err, "another gateway")
+		got = clitest.Command(t, "serve", "--listen", address)
+		got.MustFail(t, cli.StatusUsage, "serve: --listen \""+address+"\"")
+		require.Contains(t, got.Err, "write it as 127.0.0.1:PORT")
+		require.NotContains(t, got.Err, "another gateway")
 	}
 }
 
 func TestMCPOverStdioInBothEras(t *testing.T) {
 	for _, era := range []string{"2025-06-18", "2026-07-28"} {
 		t.Run(era, func(t *testing.T) {
-			dir := isolate(t)
-			cmd := program(t, "mcp")
+			dir := clitest.Isolate(t)
+			cmd := clitest.Program(t, "mcp")
 			var stderr strings.Builder
 			cmd.Stderr = &stderr
 			c := mcp.NewClient(&mcp.Implementation{Name: "tester"}, nil)
@@ -155,13 +117,13 @@ func TestMCPOverStdioInBothEras(t *testing.T) {
 
 			require.Contains(t, toolText(t, s, "terminal_list", nil), "there are no terminals")
 			require.FileExists(t, filepath.Join(dir, "gateway.sock"), "now this process is the local gateway")
-			p := &terminal{id: "sh-1"}
-			p.shareIn(t, dir)
+			p := &clitest.Terminal{ID: "sh-1"}
+			p.ShareIn(t, dir)
 			require.Contains(t, toolText(t, s, "terminal_read", nil), `sh-1 rev 1 cursor 1,1 running "sh -i" 40x3 keyboard: user`)
 			require.Contains(t, toolText(t, s, "terminal_request_control", map[string]any{"reason": "r"}), "granted")
 			require.Contains(t, toolText(t, s, "terminal_send", map[string]any{"text": "ls", "enter": true}), "\nran\n")
 			require.Contains(t, toolText(t, s, "terminal_release", map[string]any{"note": "bye"}), "released")
-			require.Equal(t, []string{"text ls", "keys enter"}, p.typed)
+			require.Equal(t, []string{"text ls", "keys enter"}, p.Typed)
 
 			require.NoError(t, s.Close())
 			require.NoFileExists(t, filepath.Join(dir, "gateway.sock"))
@@ -208,7 +170,7 @@ func TestInspectorInBothEras(t *testing.T) {
 	require.NoError(t, err)
 	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"term": map[string]any{
 		"command": self, "args": []string{"--gateway", strings.Replace(h.url, "http", "ws", 1), "--token-file", h.tokenFile(t), "mcp"},
-		"env": map[string]string{asProgram: "1"},
+		"env": map[string]string{clitest.AsProgram: "1"},
 	}}})
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "config.json")

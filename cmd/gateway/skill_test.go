@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/cli/clitest"
 	"terminalproxy/cmd/internal/version"
 	"terminalproxy/gateway/text"
 )
@@ -41,10 +43,10 @@ func contribJSON(t *testing.T) map[string]any {
 
 // The skill is one text for all, and short: every agent that uses a terminal pays for it.
 func TestSkill(t *testing.T) {
-	got := command(t, "skill")
-	require.Equal(t, statusOK, got.status, got.err)
-	require.Equal(t, contrib(t, "plugin/skills/user-terminal/SKILL.md"), got.out)
-	head := regexp.MustCompile(`(?s)^---\nname: user-terminal\ndescription: ([^\n]{1,500})\n---\n\n(.+)$`).FindStringSubmatch(got.out)
+	got := clitest.Command(t, "skill")
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
+	require.Equal(t, contrib(t, "plugin/skills/user-terminal/SKILL.md"), got.Out)
+	head := regexp.MustCompile(`(?s)^---\nname: user-terminal\ndescription: ([^\n]{1,500})\n---\n\n(.+)$`).FindStringSubmatch(got.Out)
 	require.NotNil(t, head)
 	require.Less(t, text.Tokens(head[1]), 80, "each conversation of each agent holds it")
 	require.Less(t, text.Tokens(head[2]), 520)
@@ -61,6 +63,7 @@ func TestTheSkillNamesOnlyExistingTools(t *testing.T) {
 		require.NoError(t, err)
 		defined.Write(source)
 	}
+	skill := clitest.Command(t, "skill").Out
 	tools := regexp.MustCompile(`terminal_[a-z_]*[a-z]`).FindAllString(skill, -1)
 	require.NotEmpty(t, tools)
 	for _, tool := range tools {
@@ -68,7 +71,7 @@ func TestTheSkillNamesOnlyExistingTools(t *testing.T) {
 	}
 	list := regexp.MustCompile("`gateway ls`[^.]*`release`").FindString(skill)
 	for _, name := range regexp.MustCompile("`(?:gateway )?([a-z]+)`").FindAllStringSubmatch(list, -1) {
-		require.Equal(t, statusOK, command(t, name[1], "--help").status, name[1])
+		require.Equal(t, cli.StatusOK, clitest.Command(t, name[1], "--help").Status, name[1])
 	}
 	require.NotEmpty(t, list)
 }
@@ -120,7 +123,7 @@ func TestContribRunsExistingCommands(t *testing.T) {
 		}
 		for _, words := range commands(v) {
 			require.Equal(t, "gateway", words[0], name)
-			require.Equal(t, statusOK, command(t, words[1], "--help").status, "%s: %s", name, words)
+			require.Equal(t, cli.StatusOK, clitest.Command(t, words[1], "--help").Status, "%s: %s", name, words)
 		}
 	}
 }

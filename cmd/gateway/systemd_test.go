@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/cli/clitest"
 )
 
 const (
@@ -56,7 +59,7 @@ func TestTheUnitMayDoLittle(t *testing.T) {
 
 // The unit's command lines are valid, with the settings beside it.
 func TestTheUnitsCommandsAreOurs(t *testing.T) {
-	isolate(t)
+	clitest.Isolate(t)
 	content, err := os.ReadFile(filepath.Join(unitDir, unit))
 	require.NoError(t, err)
 	example, err := os.ReadFile(filepath.Join(unitDir, "gateway.toml"))
@@ -67,11 +70,11 @@ func TestTheUnitsCommandsAreOurs(t *testing.T) {
 	all = regexp.MustCompile(`(?m)^(tls-.*|listen = ":.*| .*|)\n`).ReplaceAllString(all, "")
 	require.Contains(t, all, "\npage = true")
 	for _, content := range []string{string(example), all} {
-		file := settingsFile(t, content)
+		file := clitest.SettingsFile(t, content)
 		for _, line := range lines {
 			args := strings.Fields(strings.ReplaceAll(line[1], "/etc/terminalproxy/gateway.toml", file))
-			got := command(t, append(args, "--check")...)
-			require.Equal(t, statusOK, got.status, "%s\n%s", got.err, content)
+			got := clitest.Command(t, append(args, "--check")...)
+			require.Equal(t, cli.StatusOK, got.Status, "%s\n%s", got.Err, content)
 		}
 	}
 }

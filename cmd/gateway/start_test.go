@@ -1,0 +1,9 @@
+package main
+
+import (
+	"testing"
+
+	"terminalproxy/cmd/internal/cli/clitest"
+)
+
+func TestMain(m *testing.M) { clitest.Main(m, addCommands) }

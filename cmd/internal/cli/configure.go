@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"terminalproxy/cmd/internal/proxyflags"
+	settingsfile "terminalproxy/cmd/internal/settings"
+	"terminalproxy/cmd/internal/terminals"
+	"terminalproxy/proxy/terminal/keys"
+)
+
+// neverInFile are the flags that make no sense in a file: they are about one call.
+var neverInFile = []string{
+	"help",
+	"version",
+	"check",
+	"config",
+	"chat",
+	"agents-may-approve",
+	"record-json",
+	ImageFlag,
+	agentTokenFlag,
+}
+
+// despite are the commands that work in spite of a wrong configuration: they take the keyboard
+// back, or help to find the fault. They use the built-in defaults then, and report it.
+var despite = []string{
+	"reclaim",
+	"hide",
+	"mute",
+	"doctor",
+	"config",
+	"config path",
+	"init",
+	"marks",
+	"version",
+}
+
+// applyConfiguration sets the flags of a command to what the user's configuration says, where the
+// command line and the environment say nothing.
+func (env *Env) applyConfiguration(cmd *cobra.Command) error {
+	file, err := settingsfile.User()
+	if err == nil {
+		err = env.presetFlags(file, cmd)
+	}
+	wrong, found := errors.AsType[*settingsfile.Error](err)
+	switch {
+	case !found:
+		return err
+	case slices.Contains(despite, commandName(cmd)):
+		if cmd.Name() != "config" { // which says it itself
+			_, _ = fmt.Fprintf(env.Err, "gateway: configuration: %v; using the built-in defaults\n",
+				wrong)
+		}
+		return nil
+	}
+	f := Fail(StatusUsage, "configuration: %w", wrong)
+	if wrong.Hint != "" {
+		return f.WithHint(wrong.Hint)
+	}
+	return f.WithHint("gateway config shows the settings in force")
+}
+
+// presetFlags takes what concerns the command: its own table, and those of the commands that it is
+// a part of.
+func (env *Env) presetFlags(file *settingsfile.File, cmd *cobra.Command) error {
+	if file == nil {
+		return nil
+	}
+	env.Preset = make(map[string]string)
+	for c := cmd; c != nil; c = c.Parent() {
+		table, flags := TableOf(c)
+		if err := file.Table(table).RefuseUnknownTables(Subcommands(c)...); err != nil {
+			return err
+		}
+		if flags.Set.Changed("config") {
+			continue // serve is told of another file
+		}
+		lines, err := file.Preset(table, flags)
+		if err != nil {
+			return err
+		}
+		for name, line := range lines {
+			env.Preset[name] = fmt.Sprintf("%s:%d", file.Path, line)
+		}
+	}
+	taste, err := file.Taste()
+	env.Taste = taste
+	if err == nil && commandName(cmd) == "policy check" {
+		err = forProxy(file)
+	}
+	return err
+}
+
+// forProxy returns what proxy finds wrong in the file; if it finds an error, no [[allow]] counts.
+func forProxy(file *settingsfile.File) error {
+	if _, _, err := file.Rules(); err != nil {
+		return err
+	}
+	if _, err := file.Policy(); err != nil {
+		return err
+	}
+	if err := file.Table(settingsfile.TableProxy).RefuseUnknownTables(); err != nil {
+		return err
+	}
+	_, err := file.Preset(settingsfile.TableProxy, ProxyFlags())
+	return err
+}
+
+// ProxyFlags returns the flags of proxy that the file can set.
+func ProxyFlags() settingsfile.Flags {
+	return settingsfile.Flags{Set: new(proxyflags.Flags).Set(), Never: settingsfile.NeverProxy}
+}
+
+// TableOf returns a command's table and the flags that stand in it: its own, and those that its
+// subcommands inherit.
+func TableOf(cmd *cobra.Command) (name string, flags settingsfile.Flags) {
+	name = strings.ReplaceAll(cmd.CommandPath(), " ", ".")
+	set := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	set.AddFlagSet(cmd.LocalNonPersistentFlags())
+	set.AddFlagSet(cmd.PersistentFlags())
+	return name, settingsfile.Flags{Set: set, Never: neverInFile}
+}
+
+// Subcommands returns the names of the tables in a command's table.
+func Subcommands(cmd *cobra.Command) (names []string) {
+	for _, sub := range cmd.Commands() {
+		if Settled(sub) {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
+}
+
+// Settled reports whether a command has a table: shells and this program itself call the others.
+func Settled(cmd *cobra.Command) bool {
+	return !cmd.Hidden && cmd.Name() != "help" && cmd.Name() != "completion"
+}
+
+var flagName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`--([a-z][a-z-]*)`)
+})
+
+// withPosition adds to an error's text where the configuration sets the flag that the error names.
+func (env *Env) withPosition(text string) string {
+	for _, m := range flagName().FindAllStringSubmatch(text, -1) {
+		if at := env.Preset[m[1]]; at != "" {
+			return text + " (set in " + at + ")"
+		}
+	}
+	return text
+}
+
+// UserKeys returns the keys of a session that starts here with the user's configuration.
+func UserKeys() (b keys.Bindings) {
+	named := func(setting string, parse func(string) (keys.CtrlKey, error)) (key keys.CtrlKey) {
+		file, err := settingsfile.User()
+		if err != nil {
+			return key // every other command says so
+		}
+		v, _, _ := file.Table(settingsfile.TableProxy).Value(setting)
+		name, _ := v.(string)
+		key, _ = parse(name)
+		return key
+	}
+	b.Reclaim = named("reclaim-key", keys.ParseReclaimKey)
+	b = keys.Bindings{
+		Reclaim: b.WithDefaults().Reclaim,
+		Grant:   named("grant-key", keys.ParseGrantKey),
+	}
+	if b.Grant == (keys.CtrlKey{}) {
+		b.Grant = terminals.Find(os.Getenv).GrantKey(b.Reclaim)
+	}
+	return b
+}

@@ -1,0 +1,157 @@
+// Package cli is one invocation of the gateway command: its flags, streams, exit status and
+// configuration, the connection to a gateway, and the person at its terminal.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy"
+)
+
+// Exit statuses.
+const (
+	StatusOK        = 0
+	StatusRefused   = 1 // refused, or another failure
+	StatusUsage     = 2
+	StatusNoSession = 3
+	StatusForbidden = 4
+	StatusNoGateway = 5
+	StatusTimeout   = 124
+	statusUndefined = -1
+	HintNothingRuns = "start a session in a terminal with: proxy --agent PROGRAM"
+	HintUserTypes   = "wait with: gateway wait ID --changed; if the user's own line is in the " +
+		"way, ask them with gateway say to submit or clear it"
+	HintRequestFirst = "ask first with: gateway request ID --reason REASON"
+	HintWaitForUser  = "wait for the user: gateway wait ID --changed"
+	HintWaitForInput = "wait until the user has answered: gateway wait ID --waiting"
+)
+
+// Env is one invocation.
+type Env struct {
+	In       io.ReadCloser
+	Out, Err io.Writer
+
+	Gateway    string // --gateway
+	TokenFile  string // --token-file
+	JSON       bool   // --json
+	AgentToken string // --agent-token of request
+	// TokenNamed: the token file is named on the command line, and not by the environment.
+	TokenNamed bool
+	// Taste is what the configuration says of sessions that are hosted here and of recordings, and
+	// preset what it set of the command's flags: where, by name.
+	Taste  proxy.Taste
+	Preset map[string]string
+	// Command is what runs, "" until the command line was found good.
+	Command string
+	// NewRoot makes the command line anew, with the defaults of all flags.
+	NewRoot func() *cobra.Command
+	// Status is the exit status of a command that worked, for commands with other statuses than 0.
+	Status int
+}
+
+// Failure is an error that knows its exit status and what to do about it.
+type Failure struct {
+	Status int // statusUndefined: see statusOf
+	Cause  error
+	Hint   string
+}
+
+func (f *Failure) Error() string { return f.Cause.Error() }
+func (f *Failure) Unwrap() error { return f.Cause }
+
+// Fail makes the failure that ends a command with this exit status.
+func Fail(status int, format string, args ...any) *Failure {
+	return &Failure{Status: status, Cause: fmt.Errorf(format, args...)}
+}
+
+// Usage makes the failure of a wrong command line.
+func Usage(format string, args ...any) error { return Fail(StatusUsage, format, args...) }
+
+// WithHint adds a hint with the next step.
+func (f *Failure) WithHint(hint string) *Failure {
+	f.Hint = hint
+	return f
+}
+
+// reportError says what went wrong, in a sentence, and gives the exit status.
+func (env *Env) reportError(err error) int {
+	f, ok := errors.AsType[*Failure](err)
+	if !ok {
+		f = &Failure{Status: statusUndefined, Cause: err}
+	}
+	if f.Status == statusUndefined {
+		f.Status = env.statusOf(err)
+	}
+	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "\n  ")
+	if prefix, _, _ := strings.Cut(text, ":"); env.Command != "" && strings.Contains(prefix, " ") &&
+		prefix != env.Command && !strings.HasPrefix(prefix, env.Command+" ") {
+		text = env.Command + ": " + text // it is only a why
+	}
+	_, _ = fmt.Fprintf(env.Err, "gateway: %s\n", env.withPosition(text))
+	if hint := env.hintFor(f); hint != "" {
+		_, _ = fmt.Fprintf(env.Err, "hint: %s\n", hint)
+	}
+	return f.Status
+}
+
+func (env *Env) statusOf(err error) int {
+	if env.Command == "" {
+		return StatusUsage
+	}
+	if _, ok := errors.AsType[*client.Unreachable](err); ok {
+		return StatusNoGateway
+	}
+	if refused, ok := errors.AsType[*protocol.Error](err); ok {
+		return StatusOfCode(refused.Code)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return StatusTimeout
+	}
+	return StatusRefused
+}
+
+// StatusOfCode returns the exit status for a refusal.
+func StatusOfCode(c protocol.Code) int {
+	switch c {
+	case protocol.CodeNoSession:
+		return StatusNoSession
+	case protocol.CodeUnauthorized, protocol.CodeForbidden, protocol.CodeNoGrant:
+		return StatusForbidden
+	case protocol.CodeTimeout:
+		return StatusTimeout
+	case protocol.CodeBadMessage, protocol.CodeTooLarge:
+		return StatusUsage
+	case protocol.CodeStaleEpoch, protocol.CodeScreenChanged, protocol.CodeBlackout, protocol.CodeSecretPrompt,
+		protocol.CodeBusy, protocol.CodeUserTyping, protocol.CodeExited, protocol.CodeUnavailable, protocol.CodeReservedKey,
+		protocol.CodeNotReading, protocol.CodeUserRefused, protocol.CodeOtherProgram, protocol.CodeNoChat, protocol.CodeNotFound, protocol.CodeAnswered,
+		protocol.CodeWithdrawn:
+	}
+	return StatusRefused
+}
+
+func (env *Env) hintFor(f *Failure) string {
+	if f.Hint != "" {
+		return f.Hint
+	}
+	refused, ok := errors.AsType[*protocol.Error](f.Cause)
+	switch {
+	case ok && refused.Code == protocol.CodeNoGrant:
+		return HintRequestFirst
+	case ok && refused.RetryAfterMs > 0:
+		return "wait until then, and ask again only if the user may want it"
+	case f.Status == StatusUsage:
+		return strings.Join(strings.Fields("see gateway "+env.Command+" --help"), " ")
+	case f.Status == StatusForbidden:
+		return "use --token-file with a token of the right role, or create one: gateway token " +
+			"create NAME --role ROLE"
+	}
+	return ""
+}

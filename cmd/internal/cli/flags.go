@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"time"
+
+	"terminalproxy/gateway/text"
+	"terminalproxy/protocol"
+)
+
+// ImageFlag names the flag for pictures that go with a prompt.
+const ImageFlag = "image"
+
+// AsHelp is the help of --as.
+const AsHelp = "act as agent `NAME`, which the user sees; each name is a separate agent"
+
+// CheckGrant checks the flags --level and --for.
+func CheckGrant(level string, forTime time.Duration) error {
+	switch {
+	case level != string(protocol.LevelDrive) && level != string(protocol.LevelType):
+		return Usage("--level %.20q: must be drive or type", level)
+	case forTime != 0 && (forTime < time.Second || forTime > 24*time.Hour):
+		return Usage("--for %s: must be 1s to 24h", forTime)
+	}
+	return nil
+}
+
+// Sentence is text for the user on one line, without what they could not see.
+func Sentence(flag, reason string) (string, error) {
+	reason, err := text.Sentence("--"+flag, reason)
+	if err != nil {
+		return "", Usage("%w", err)
+	}
+	return reason, nil
+}
+
+// CheckTimeout checks the flag --timeout.
+func CheckTimeout(d time.Duration) error {
+	if d < time.Millisecond || d > protocol.MaxWaitMs*time.Millisecond {
+		return Usage("--timeout %s: must be 1ms to %dm", d, protocol.MaxWaitMs/60_000)
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/userdirs"
+	"terminalproxy/proxy"
+)
+
+// TerminalPatience is how long a terminal may take nothing before the person is let go.
+const TerminalPatience = time.Minute
+
+const hintOwnerToken = "create one with: gateway token create owner --role owner --save"
+
+// FormatDuration formats a duration without zero parts at its end: 10m, not 10m0s.
+func FormatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// OwnerToken returns the owner's token: from the file that the command line names, else from the
+// owner's own place, else from the file that the environment names, which may be an agent's.
+func (env *Env) OwnerToken() (string, error) {
+	own, err := userdirs.OwnerTokenPath()
+	if err != nil {
+		return "", err
+	}
+	path := own
+	if _, missing := os.Lstat(own); env.TokenFile != "" && (env.TokenNamed || missing != nil) {
+		path = env.TokenFile
+	}
+	token, err := auth.ReadTokenFile(path)
+	switch {
+	case path == own && errors.Is(err, fs.ErrNotExist):
+		return "", Fail(StatusForbidden, "%s: there is no owner token at %s", env.Command,
+			path).WithHint(hintOwnerToken)
+	case err != nil:
+		return "", &Failure{Status: StatusForbidden, Cause: err, Hint: hintOwnerToken}
+	}
+	return token, nil
+}
+
+var errNotAgreed = errors.New("cancelled, nothing was changed")
+
+// RequirePerson returns the terminal at which the owner is asked. An act that gives agents more
+// always needs one: an agent that runs commands has no terminal of its own to answer at.
+func (env *Env) RequirePerson() (*os.File, error) {
+	in, ok := env.In.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return nil, Fail(StatusForbidden,
+			"%s: standard input is not a terminal, so no person can be asked", env.Command).
+			WithHint(
+				"run it in a terminal, as the owner; an agent asks with: gateway request ID " +
+					"--reason REASON")
+	}
+	return in, nil
+}
+
+// RequireOutside refuses what only a person may do where an agent may be typing.
+func (env *Env) RequireOutside(hint string) error {
+	if session := os.Getenv(proxy.SessionVariable); session != "" {
+		return Fail(StatusForbidden,
+			"%s: this shell runs inside the session %s, where an agent may be typing", env.Command,
+			session).WithHint(hint)
+	}
+	return nil
+}
+
+// AskAgreement asks the owner.
+func (env *Env) AskAgreement(ctx context.Context, in io.Reader, question string) error {
+	_, _ = fmt.Fprintf(env.Err, "%s [y/N] ", question)
+	answer := make(chan string, 1)
+	// ends with a line or with the process
+	go func() {
+		line, _ := bufio.NewReader(in).ReadString('\n')
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case said := <-answer:
+		if said == "y" || said == "yes" {
+			return nil
+		}
+	case <-ctx.Done():
+	}
+	return Fail(StatusRefused, "%s: %w", env.Command, errNotAgreed)
+}
+
+// RequireTerminal returns the terminal that a program draws on. Without one it fails and hints at
+// the alternative.
+func (env *Env) RequireTerminal(without string) (in, out *os.File, err error) {
+	in, isIn := env.In.(*os.File)
+	out, isOut := env.Out.(*os.File)
+	if !isIn || !isOut || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+		return nil, nil, Fail(StatusUsage,
+			"standard input and output must be a terminal").WithHint(without)
+	}
+	return in, out, nil
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/userdirs"
+)
+
+// Unwritten makes the failure to write a file in a directory of the user; the hint names the
+// variable that sets another directory.
+func Unwritten(err error, variable string) error {
+	if !errors.Is(err, syscall.EROFS) && !errors.Is(err, syscall.ENOTDIR) &&
+		!errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return &Failure{
+		Status: StatusRefused,
+		Cause:  err,
+		Hint:   "set " + variable + " to a directory in which you can write",
+	}
+}
+
+// NewSecret writes a secret to a new file of mode 0600 in a directory of mode 0700, whole or not at
+// all.
+func NewSecret(path, secret string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("directory for a secret: %w", err)
+	}
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("file for a secret: %w", err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.WriteString(secret + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("file for a secret: %w", err)
+	}
+	return os.Link(f.Name(), path) // of two that do so at once, the first one wins
+}
+
+// OpenTokens opens the token file that a flag names, or the one in the state directory.
+func OpenTokens(path string) (string, *auth.Store, error) {
+	if path == "" {
+		var err error
+		if path, err = userdirs.TokensPath(); err != nil {
+			return "", nil, err
+		}
+	}
+	store, err := auth.OpenStore(path, nil)
+	if err != nil {
+		return "", nil, Fail(StatusUsage, "token file: %w", err)
+	}
+	return path, store, nil
+}
+
+// TokensHelp is the help of --tokens.
+const TokensHelp = "`FILE` of token hashes (default: tokens in the state directory)"

@@ -1,0 +1,19 @@
+package chat
+
+import (
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/proxy/chat/claude"
+)
+
+// NewHook makes the command that Claude Code runs on events in a session of --chat.
+func NewHook(env *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: claude.HookCommand + " EVENT", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			env.Status = claude.RunHook(args[0], env.In, env.Out, env.Err)
+			return nil
+		},
+	}
+}

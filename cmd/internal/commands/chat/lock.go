@@ -1,0 +1,28 @@
+package chat
+
+import (
+	"path/filepath"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/coding"
+	"terminalproxy/gateway/userdirs"
+	"terminalproxy/proxy/chat/lock"
+)
+
+// newChatLock makes the lock of the conversation that this command talks in.
+func newChatLock() (*lock.Lock, error) {
+	dir, err := userdirs.State()
+	if err != nil {
+		return nil, err
+	}
+	return lock.New(filepath.Join(dir, "chat"), "gateway chat"), nil
+}
+
+// lockChat takes the lock of a conversation, whose id is "" while it is not known.
+func lockChat(l *lock.Lock, id string) error {
+	err := l.LockConversation(id)
+	if err == nil {
+		return nil
+	}
+	return cli.Fail(cli.StatusRefused, "chat: %w", err).WithHint(coding.Hint(err))
+}

@@ -1,0 +1,178 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/text"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat"
+)
+
+func newChatLog(env *cli.Env) *cobra.Command {
+	var follow bool
+	cmd := &cobra.Command{
+		Use:   "log ID [--follow]",
+		Short: "Print the conversation of a coding agent in a session",
+		Args:  cobra.ExactArgs(1),
+		Long: "log prints what was said and done in a session that was started with proxy " +
+			"--chat: prompts, the coding agent's text, its tools,\n" +
+			"what it asks, and who answered. With --json it prints lines of JSON, as gateway " +
+			"chat --json does. Nothing is printed while the\n" +
+			"session's user hides the screen.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return env.WithViewer(cli.OnSession(
+				cmd.Context(),
+				args[0],
+				func(c *client.Client, s protocol.SessionInfo) error {
+					return chatLog(cmd.Context(), env, c, s, follow)
+				},
+			))
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the conversation ends")
+	return cmd
+}
+
+// chatLog prints the records that there are, or with follow all that come.
+func chatLog(
+	ctx context.Context,
+	env *cli.Env,
+	c *client.Client,
+	s protocol.SessionInfo,
+	follow bool,
+) error {
+	if s.Blackout.ByUser() {
+		if !follow {
+			return cli.Fail(cli.StatusRefused, "chat log: the user hides this session")
+		}
+		_, _ = fmt.Fprintln(env.Err,
+			"the user hides this session: its conversation is printed when it is shown again")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := c.FollowChat(ctx, s.SessionID, 0)
+	if err != nil {
+		return err
+	}
+	p := newChatPrinter(env)
+	for m := range stream {
+		batch, ok := m.(*protocol.ChatRecords)
+		if !ok {
+			return nil // the session has ended
+		}
+		if batch.Lost > 0 {
+			p.view.printNotice("· %d records before this are not kept, or are not shown",
+				batch.Lost)
+		}
+		for i := range batch.Records {
+			if err := p.printRecord(recordOf(&batch.Records[i])); err != nil {
+				return err
+			}
+		}
+		if p.over || !follow && !batch.More {
+			return nil
+		}
+	}
+	if ctx.Err() != nil || p.over {
+		return nil // who stops looking has seen what there was
+	}
+	return cli.Fail(cli.StatusNoGateway, "chat log: the session can no longer be reached")
+}
+
+// chatPrinter prints a conversation.
+type chatPrinter struct {
+	view  *chatView
+	lines func(chat.Record) error // nil without --json
+	over  bool                    // the conversation has ended
+}
+
+func newChatPrinter(env *cli.Env) *chatPrinter {
+	p := &chatPrinter{view: &chatView{text: env.Out, about: env.Out}}
+	if env.JSON {
+		p.view.about, p.lines = env.Err, recordLines(env.Out)
+	}
+	return p
+}
+
+// recordLines prints records as lines of JSON, without the pieces of texts that follow whole.
+func recordLines(out io.Writer) func(chat.Record) error {
+	lines := json.NewEncoder(out)
+	lines.SetEscapeHTML(false)
+	return func(r chat.Record) error {
+		if r.Piece != nil {
+			return nil
+		}
+		return lines.Encode(r)
+	}
+}
+
+func (p *chatPrinter) printRecord(r chat.Record) error {
+	p.over = p.over || r.State == chat.Ended || r.State == chat.Failed
+	if p.lines != nil {
+		return p.lines(r)
+	}
+	v := p.view
+	switch {
+	case r.Item != nil && r.Item.Kind == chat.User:
+		v.printNotice("→ %s: %s", text.OneLine(r.Item.Author), exactly(r.Item.Text))
+	case r.Item != nil:
+		v.printItem(r.Item.Author, r.Item)
+	case r.Piece != nil:
+		v.printPiece(r.Piece)
+	case r.Request != nil:
+		v.printNotice("%s\n  request %s", (&question{request: r.Request}).fullText(),
+			exactly(r.Request.ID))
+	case r.Closed != nil:
+		v.printNotice("· %s %s", exactly(r.Closed.ID), closedWords(r.Closed))
+	case r.Turn != nil && r.Turn.Outcome != chat.Done:
+		v.printNotice("· the turn ended: %s%s", exactly(r.Turn.Outcome), whyOf(r.Turn.Why))
+	case r.Turn != nil:
+		v.flush()
+	case p.over:
+		v.printNotice("· %s%s", exactly(r.State), whyOf(r.Why))
+	}
+	return nil
+}
+
+func whyOf(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + exactly(why)
+}
+
+// closedWords say how a request ended.
+func closedWords(c *chat.Closed) string {
+	did := "refused"
+	switch {
+	case c.Answer.Verdict != chat.Refuse:
+		did = "allowed (" + exactly(c.Answer.Verdict) + ")"
+	case len(c.Answer.Replies) > 0:
+		did = "answered"
+	}
+	if c.By == "" {
+		return "closed: " + cmp.Or(exactly(c.Why), "nobody answered")
+	}
+	return did + " by " + exactly(c.By)
+}
+
+// recordOf converts a record of the wire to the conversation's own.
+func recordOf(from *protocol.ChatRecord) chat.Record {
+	r := chat.Record{
+		Number: from.Number, Time: time.UnixMilli(from.At).UTC(), State: from.State, Why: from.Why,
+		Item: from.Item, Piece: from.Piece, Closed: from.Closed, Turn: from.Turn,
+	}
+	if from.Request != nil {
+		r.Request = chat.RequestOf(from.Request)
+	}
+	return r
+}

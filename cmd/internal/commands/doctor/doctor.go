@@ -1,0 +1,171 @@
+// Package doctor reports on this installation: the settings in force, what the rules answer, and
+// faults.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/internal/cli"
+	settingsfile "terminalproxy/cmd/internal/settings"
+	"terminalproxy/gateway/userdirs"
+)
+
+// promise is what a grant protects against, word for word as everywhere.
+const promise = "The grant protects against mistakes and against agents that act only through " +
+	"the gateway. " +
+	"A process running as your user is not contained; use another user or a container for that."
+
+// The states of a finding.
+const (
+	stateOK    = "ok"
+	stateWarn  = "warn"  // weaker than it could be
+	stateWrong = "wrong" // needs fixing
+)
+
+// finding is one thing that doctor looked at.
+type finding struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+	Say   string `json:"say"`
+	Do    string `json:"do,omitempty"` // what to do about it
+}
+
+// doctor collects findings. root is where /proc is, "" but in tests.
+type doctor struct {
+	env      *cli.Env
+	root     string
+	findings []finding
+}
+
+func (d *doctor) addOK(name, format string, args ...any) {
+	d.findings = append(d.findings, finding{
+		Name:  name,
+		State: stateOK,
+		Say:   fmt.Sprintf(format, args...),
+	})
+}
+
+func (d *doctor) addWarning(name, do, format string, args ...any) {
+	d.findings = append(d.findings, finding{
+		Name:  name,
+		State: stateWarn,
+		Say:   fmt.Sprintf(format, args...),
+		Do:    do,
+	})
+}
+
+func (d *doctor) addError(name, do, format string, args ...any) {
+	d.findings = append(d.findings, finding{
+		Name:  name,
+		State: stateWrong,
+		Say:   fmt.Sprintf(format, args...),
+		Do:    do,
+	})
+}
+
+// New makes the command gateway doctor.
+func New(env *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the running gateway and this machine's protections",
+		Args:  cobra.NoArgs,
+		Long: "doctor checks the running gateway, the files of sockets and tokens, the processes " +
+			"of the sessions, and the kernel. It\n" +
+			"changes and starts nothing. Each finding is ok, warn (weaker than it could be) or " +
+			"wrong (needs fixing); the exit status\n" +
+			"is 1 if anything is wrong.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d := &doctor{env: env}
+			d.runChecks(cmd.Context())
+			return d.reportFindings()
+		},
+	}
+}
+
+// runChecks runs all checks; a failed one does not stop the others.
+func (d *doctor) runChecks(ctx context.Context) {
+	d.checkVersions(ctx)
+	d.checkEvents()
+	d.checkSocket(ctx)
+	d.checkRemote(ctx)
+	d.checkTokens()
+	d.checkKernel()
+	if in, err := d.env.RequirePerson(); err == nil {
+		d.checkKeyboard(in)
+		d.checkBindings(ctx)
+	}
+}
+
+// checkEvents looks whether the programs can be run that the configuration names for when something
+// happens.
+func (d *doctor) checkEvents() {
+	file, err := settingsfile.User()
+	if err != nil {
+		return // every other command says so
+	}
+	for _, s := range rulesOf(file) {
+		if s.Trouble != "" {
+			d.addWarning("configuration", "name a program in your PATH, or its whole path",
+				"[[on]] at line %d runs nothing: %s", s.Line, s.Trouble)
+		}
+	}
+}
+
+// reportFindings prints the findings; an error says that something is wrong.
+func (d *doctor) reportFindings() error {
+	bad := 0
+	for _, f := range d.findings {
+		if f.State == stateWrong {
+			bad++
+		}
+	}
+	var err error
+	if d.env.JSON {
+		err = d.env.PrintJSON(map[string]any{"findings": d.findings, "promise": promise})
+	} else {
+		err = d.printFindings()
+	}
+	if err == nil && bad > 0 {
+		err = cli.Fail(cli.StatusRefused, "doctor: %d of %d findings are wrong", bad, len(d.findings))
+	}
+	return err
+}
+
+func (d *doctor) printFindings() error {
+	var rows []string
+	for _, f := range d.findings {
+		rows = append(rows, f.State+"\t"+f.Name+"\t"+f.Say)
+		if f.Do != "" {
+			rows = append(rows, "\t\tdo: "+f.Do)
+		}
+	}
+	if err := d.env.PrintTable(rows); err != nil {
+		return err
+	}
+	return d.env.PrintLines("", promise)
+}
+
+// checkPrivate looks at a file or directory that only its owner may get at.
+func (d *doctor) checkPrivate(name, path string, most os.FileMode) (there bool) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return false
+	case err != nil:
+		d.addError(name, "", "%s cannot be read: %v", path, err)
+	case userdirs.OwnerOf(info) != os.Getuid():
+		d.addError(name, "remove it, or take ownership of it", "%s belongs to user %d", path,
+			userdirs.OwnerOf(info))
+	case info.Mode().Perm()&^most != 0:
+		d.addError(name, fmt.Sprintf("chmod %o %s", most, path),
+			"%s has mode %04o: other users can access it", path, info.Mode().Perm())
+	default:
+		d.addOK(name, "%s, mode %04o", path, info.Mode().Perm())
+	}
+	return true
+}

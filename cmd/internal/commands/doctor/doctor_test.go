@@ -1,0 +1,203 @@
+package doctor
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/cli/clitest"
+	"terminalproxy/gateway/userdirs"
+)
+
+// runDoctor returns the findings of doctor --json.
+func runDoctor(t *testing.T, status int) map[string][]finding {
+	t.Helper()
+	got := clitest.Command(t, "doctor", "--json")
+	require.Equal(t, status, got.Status, "%s%s", got.Out, got.Err)
+	var said struct {
+		Findings []finding
+		Promise  string
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.Out), &said))
+	require.Equal(t, promise, said.Promise)
+	by := make(map[string][]finding)
+	for _, f := range said.Findings {
+		require.Contains(t, []string{stateOK, stateWarn, stateWrong}, f.State)
+		require.NotEmpty(t, f.Say, f.Name)
+		by[f.Name] = append(by[f.Name], f)
+	}
+	return by
+}
+
+// R50: doctor promises what the README does.
+func TestDoctorSaysWhatIsPromisedR50(t *testing.T) {
+	clitest.Isolate(t)
+	got := clitest.Command(t, "doctor")
+	require.Equal(t, cli.StatusOK, got.Status, got.Err)
+	require.True(t, strings.HasSuffix(got.Out, "\n\nThe grant protects against mistakes and against agents that act only through the gateway. "+
+		"A process running as your user is not contained; use another user or a container for that.\n"), got.Out)
+}
+
+func TestDoctorStartsNothing(t *testing.T) {
+	dir := clitest.Isolate(t)
+	require.Contains(t, runDoctor(t, cli.StatusOK)["local gateway"][0].Say, "not running; the next proxy --agent will serve it, in ")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+	state, err := userdirs.State()
+	require.NoError(t, err)
+	require.NoDirExists(t, state)
+	t.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "nowhere"))
+	require.Contains(t, runDoctor(t, cli.StatusOK)["local gateway"][0].Say, "not running; the next proxy --agent will serve it, in ")
+	require.NoDirExists(t, filepath.Join(dir, "nowhere"))
+}
+
+func TestDoctorSeesRunningProcesses(t *testing.T) {
+	clitest.ShareTerminal(t)
+	by := runDoctor(t, cli.StatusOK)
+	require.Contains(t, by["local gateway"][0].Say, "serves the local socket, wire terminal-proxy.v1")
+	if runtime.GOOS == "linux" {
+		require.Contains(t, by["local gateway"][0].Say, "(process "+strconv.Itoa(os.Getpid())+")")
+		require.Equal(t, stateOK, by["reclaim"][0].State, by["reclaim"][0].Say)
+	}
+	require.Contains(t, by["socket"][0].Say, "mode 0600")
+	require.Equal(t, "sh -i, running, keyboard: user", by["session sh-1"][0].Say)
+}
+
+// Files that others can open are wrong. doctor says what to do, and exits with status 1.
+func TestDoctorSeesOpenFiles(t *testing.T) {
+	dir := clitest.Isolate(t)
+	owner := clitest.OwnerFile(t)
+	by := runDoctor(t, cli.StatusOK)
+	require.Equal(t, "0 proxy, 0 agent, 0 viewer, 1 owner", by["tokens"][1].Say)
+	require.Equal(t, stateWarn, by["owner token"][1].State, "R50")
+
+	tokens, err := userdirs.TokensPath()
+	require.NoError(t, err)
+	for path, name := range map[string]string{tokens: "tokens", owner: "owner token", filepath.Dir(tokens): "state directory", dir: "directory"} {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.NoError(t, os.Chmod(path, info.Mode().Perm()|0o044))
+		found := runDoctor(t, cli.StatusRefused)[name][0]
+		require.Equal(t, stateWrong, found.State, name)
+		require.Contains(t, found.Say+found.Do, "chmod "+strconv.FormatInt(int64(info.Mode().Perm()), 8)+" "+path)
+		require.NoError(t, os.Chmod(path, info.Mode().Perm()))
+	}
+	require.NoError(t, os.Chmod(tokens, 0o644)) //nolint:gosec // the fault under test
+	got := clitest.Command(t, "doctor")
+	require.Equal(t, cli.StatusRefused, got.Status)
+	require.Regexp(t, `(?m)^wrong +tokens +.* has mode 0644: other users can access it\n +do: chmod 600 `, got.Out)
+	require.Regexp(t, `^gateway: doctor: 1 of \d+ findings are wrong\n$`, got.Err)
+}
+
+func TestDoctorSeesAStaleSocketAndAStrangeOne(t *testing.T) {
+	dir := clitest.Isolate(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "gateway.sock"), nil, 0o600))
+	by := runDoctor(t, cli.StatusOK)
+	require.Contains(t, by["local gateway"][0].Say, "left its socket, which the next one replaces")
+	require.NoError(t, os.Chmod(filepath.Join(dir, "gateway.sock"), 0o666)) //nolint:gosec // the fault under test
+	require.Equal(t, stateWrong, runDoctor(t, cli.StatusRefused)["socket"][0].State)
+	require.NoError(t, os.Remove(filepath.Join(dir, "gateway.sock")))
+
+	t.Setenv("PROXY_GATEWAY", "ws://127.0.0.1:1")
+	require.Contains(t, runDoctor(t, cli.StatusRefused)["gateway of --gateway"][0].Say, "nothing listens there")
+	t.Setenv("PROXY_GATEWAY", "http://x")
+	require.Contains(t, runDoctor(t, cli.StatusRefused)["address of --gateway"][0].Say, "is not understood")
+}
+
+// The kernel's answer, in all its values.
+func TestDoctorReadsTheKernel(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("this reads /proc")
+	}
+	for _, c := range []struct {
+		name, file, content, state, say string
+	}{
+		{"ptrace_scope", "kernel/yama/ptrace_scope", "", stateWarn, "no Yama"},
+		{"ptrace_scope", "kernel/yama/ptrace_scope", "0\n", stateWarn, "any of your processes may trace"},
+		{"ptrace_scope", "kernel/yama/ptrace_scope", "1\n", stateOK, "1: "},
+		{"TIOCSTI", "dev/tty/legacy_tiocsti", "", stateWarn, "always on in this kernel"},
+		{"TIOCSTI", "dev/tty/legacy_tiocsti", "1\n", stateWarn, "on: "},
+		{"TIOCSTI", "dev/tty/legacy_tiocsti", "0\n", stateOK, "off: "},
+	} {
+		root := t.TempDir()
+		if c.content != "" {
+			path := filepath.Join(root, "proc/sys", c.file)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, []byte(c.content), 0o600))
+		}
+		d := &doctor{env: &cli.Env{Out: new(bytes.Buffer)}, root: root}
+		d.checkKernel()
+		found := false
+		for _, f := range d.findings {
+			if f.Name == c.name {
+				found = true
+				require.Equal(t, c.state, f.State, c.content)
+				require.Contains(t, f.Say, c.say)
+				require.Equal(t, c.state == stateOK, f.Do == "", "what to do about it")
+			}
+		}
+		require.True(t, found, c.name)
+	}
+}
+
+func TestDoctorSaysWhichProxy(t *testing.T) {
+	clitest.Isolate(t)
+	t.Setenv("PATH", t.TempDir())
+	require.Contains(t, runDoctor(t, cli.StatusOK)["proxy"][0].Say, "proxy is not in $PATH")
+	for script, want := range map[string]string{
+		"#!/bin/sh\necho proxy v1.2.3 0123456789ab\n": "version v1.2.3 0123456789ab, ",
+		"#!/bin/sh\necho squid\n":                     "is another program",
+		"#!/bin/sh\nexit 1\n":                         "is another program",
+	} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "proxy"), []byte(script), 0o700)) //nolint:gosec // the file is executed
+		t.Setenv("PATH", dir)
+		require.Contains(t, runDoctor(t, cli.StatusOK)["proxy"][0].Say, want)
+	}
+}
+
+func TestDoctorFindsTheParent(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("this reads /proc")
+	}
+	root := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "proc/7"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "proc/7/stat"), []byte("7 (a) b (c) S 42 7 7"), 0o600))
+	require.Equal(t, 42, parent(root, 7))
+	require.Equal(t, 42, proxyOf(root, 7))
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "proc/42"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "proc/42/stat"), []byte("42 (proxy-leader) S 41 42 42"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "proc/42/comm"), []byte("proxy-leader\n"), 0o600))
+	require.Equal(t, 41, proxyOf(root, 7), "a program with a leader")
+	require.Zero(t, parent(root, 8))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "proc/7/stat"), []byte("nonsense"), 0o600))
+	require.Zero(t, parent(root, 7))
+	require.Equal(t, os.Getppid(), parent("", os.Getpid()))
+}
+
+func TestDoctorSaysWhetherTheClusterIsReached(t *testing.T) {
+	for said, state := range map[string]string{
+		`{}`: "", `{"cluster":{"connected":true,"gateways":2}}`: stateOK,
+		`{"cluster":{"connected":true,"gateways":2,"trouble":"tls://a: nobody listens","do":"start it"}}`: stateWarn,
+		`{"cluster":{"connected":true,"gateways":0}}`:                                                     stateWarn, `{"cluster":{"connected":false,"gateways":0}}`: stateWrong,
+	} {
+		var of healthy
+		require.NoError(t, json.Unmarshal([]byte(said), &of))
+		d := &doctor{}
+		d.checkCluster("", of)
+		if state == "" {
+			require.Empty(t, d.findings)
+			continue
+		}
+		require.Equal(t, state, d.findings[0].State, said)
+	}
+}

@@ -1,0 +1,328 @@
+package doctor
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"terminalproxy/cmd/internal/version"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
+	"terminalproxy/gateway/place"
+	"terminalproxy/gateway/text"
+	"terminalproxy/gateway/userdirs"
+	"terminalproxy/protocol"
+	"terminalproxy/protocol/handshake"
+)
+
+// doctorTime bounds each question to a gateway.
+const doctorTime = 5 * time.Second
+
+// checkVersions shows the versions of both programs: the proxy is the one that this shell would
+// start.
+func (d *doctor) checkVersions(ctx context.Context) {
+	d.addOK("gateway", "version %s, wire %s, %s on %s/%s", version.String(), protocol.Version,
+		runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	path, err := exec.LookPath("proxy")
+	if err != nil {
+		d.addWarning("proxy", "install it in a directory of $PATH, beside gateway",
+			"proxy is not in $PATH")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorTime)
+	defer cancel()
+	said, err := exec.CommandContext(ctx, path, "--version").Output()
+	own, ours := strings.CutPrefix(strings.TrimSpace(string(said)), "proxy ")
+	if err != nil || !ours {
+		d.addWarning("proxy", "put this project's directory first in $PATH",
+			"%s is another program", path)
+		return
+	}
+	d.addOK("proxy", "version %s, %s", text.Name(own), path)
+}
+
+// checkSocket looks at the local gateway.
+func (d *doctor) checkSocket(ctx context.Context) {
+	dir, path, err := userdirs.LocalSocket()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.addOK("local gateway", "not running; the next proxy --agent will serve it, in %s",
+			dir)
+		return
+	case err != nil:
+		d.addError("directory", "", "%v", err)
+		return
+	}
+	d.addOK("directory", "%s is yours, mode 0700", dir)
+	if !d.checkPrivate("socket", path, 0o600) {
+		d.addOK("local gateway", "not running; the next proxy --agent will serve it, in %s",
+			dir)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorTime)
+	defer cancel()
+	ep, _ := endpoint.Parse("") // the local one, which always parses
+	ep.LookOnly = true
+	conn, err := ep.DialContext(ctx)
+	silent, isSilent := errors.AsType[*place.SilentOwnerError](err)
+	switch {
+	case isSilent && silent.Full:
+		d.addError("local gateway", silent.Hint(), "%v", silent)
+		return
+	case isSilent:
+		d.addError("local gateway",
+			"resume that process (kill -CONT), or run gateway ls: another one takes over", "%v",
+			silent)
+		return
+	case errors.Is(err, syscall.ECONNREFUSED):
+		d.addOK("local gateway",
+			"not running; a killed gateway left its socket, which the next one replaces")
+		return
+	case err != nil:
+		d.addError("local gateway", "do not use it until you know whose it is", "%v", err)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	server := place.Process{}
+	if socket, ok := conn.(syscall.Conn); ok {
+		server = place.ProcessOf(socket)
+	}
+	said, err := health(conn, "localhost")
+	if err != nil {
+		d.addError("local gateway", "end that process; another one takes over",
+			"%s does not answer on the local socket: %v", server, err)
+		return
+	}
+	d.addOK("local gateway", "%s serves the local socket, wire %s", server, text.Name(said.Version))
+	d.checkProcess("process of the gateway", server.Pid)
+	d.checkCluster("", said)
+	d.checkSessions(ctx, "", ep)
+}
+
+// healthy is what a gateway says of itself.
+type healthy struct {
+	Version string
+	Cluster *struct { // nil for a gateway without others
+		Connected   bool
+		Gateways    int
+		Trouble, Do string // told on the gateway's own machine
+	}
+}
+
+// checkCluster says whether a gateway reaches the others.
+func (d *doctor) checkCluster(at string, said healthy) {
+	name := "cluster" + at
+	switch c := said.Cluster; {
+	case c == nil:
+	case !c.Connected:
+		why := "NATS cannot be reached; this gateway continues with its own sessions"
+		if c.Trouble != "" {
+			why += ": " + c.Trouble
+		}
+		d.addError(name,
+			cmp.Or(c.Do, "run gateway doctor on its machine, as its user: it says why"), "%s", why)
+	case c.Trouble != "":
+		d.addWarning(name, c.Do, "NATS is reached, other gateways heard: %d; but %s",
+			c.Gateways, c.Trouble)
+	case c.Gateways == 0:
+		d.addWarning(name, "start the other gateways with the same --cluster",
+			"NATS is reached, but no other gateway is there")
+	default:
+		d.addOK(name, "NATS is reached; other gateways heard: %d", c.Gateways)
+	}
+}
+
+// health asks a gateway how it is.
+func health(raw net.Conn, host string) (said healthy, err error) {
+	conn, err := handshake.Bound(raw, doctorTime)
+	if err != nil {
+		return said, err
+	}
+	if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: "+host+
+		"\r\nConnection: close\r\n\r\n"); err != nil {
+		return said, err
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return said, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if err := json.NewDecoder(resp.Body).Decode(&said); err != nil ||
+		resp.StatusCode != http.StatusOK {
+		return said, errors.Join(fmt.Errorf("it says %s", resp.Status), err)
+	}
+	return said, nil
+}
+
+// mostListed is how many sessions of a gateway are looked at one by one.
+const mostListed = 20
+
+// checkSessions lists what a gateway has, and looks at the processes of those on this machine.
+func (d *doctor) checkSessions(ctx context.Context, at string, ep endpoint.Endpoint) {
+	cfg := d.env.ClientConfig(ep, protocol.PathAgent, protocol.PathView)
+	cfg.Name = "gateway doctor"
+	c := client.New(cfg)
+	defer func() { _ = c.Close() }()
+	list, err := c.Sessions(ctx)
+	if err != nil {
+		d.addError("sessions"+at, "", "cannot list them: %v", err)
+		return
+	}
+	switch {
+	case len(list) == 0:
+		d.addOK("sessions"+at, "none")
+	case at != "":
+		d.addOK("sessions"+at, "%d", len(list))
+	}
+	for i, s := range list {
+		if i == mostListed {
+			d.addOK("sessions"+at, "%d more: see gateway ls", len(list)-i)
+			return
+		}
+		name := "session " + s.SessionID
+		d.addOK(name, "%s, %s, keyboard: %s", text.Command(s), text.State(s),
+			text.Keyboard(s.Keyboard, "", time.Now()))
+		if at == "" && s.State == protocol.StateRunning {
+			d.checkProcess("process of "+s.SessionID, proxyOf(d.root, s.Pid))
+		}
+	}
+}
+
+// checkRemote looks at the gateway that the user named.
+func (d *doctor) checkRemote(ctx context.Context) {
+	if d.env.Gateway == "" {
+		return
+	}
+	const at = " of --gateway"
+	ep, err := d.env.Endpoint()
+	if err != nil {
+		d.addError("address"+at, "", "%v", err)
+		return
+	}
+	for _, one := range ep.All() {
+		name := at
+		if len(ep.All()) > 1 {
+			name = " of " + one.String()
+		}
+		within, cancel := context.WithTimeout(ctx, doctorTime)
+		if d.checkPeers(within, name, one) {
+			d.checkSessions(within, name, one)
+		}
+		cancel()
+	}
+}
+
+// checkPeers says whether a gateway that the user named reaches others, where it belongs to some.
+// It reports whether the gateway answers.
+func (d *doctor) checkPeers(ctx context.Context, at string, ep endpoint.Endpoint) bool {
+	conn, err := ep.DialContext(ctx)
+	if err != nil {
+		err = handshake.Worded(err)
+		d.addError("gateway"+at, client.Hint(err), "%v", err)
+		return false
+	}
+	defer func() { _ = conn.Close() }()
+	said, err := health(conn, ep.Host())
+	if err != nil {
+		d.addError("gateway"+at, "check that a gateway runs there, and read its log",
+			"it does not answer as a gateway does: %v", err)
+		return false
+	}
+	d.checkCluster(at, said)
+	return true
+}
+
+// checkTokens looks at the files with secrets.
+func (d *doctor) checkTokens() {
+	path, err := userdirs.TokensPath()
+	if err != nil {
+		d.addError("tokens", "", "%v", err)
+		return
+	}
+	d.checkPrivate("state directory", filepath.Dir(path), 0o700)
+	if d.checkPrivate("tokens", path, 0o600) {
+		d.checkTokenFile(path)
+	} else {
+		d.addOK("tokens", "not created: only this user's processes can connect, by the local "+
+			"socket")
+	}
+	d.checkPrivate("identity", filepath.Join(filepath.Dir(path), "agent.key"), 0o600)
+	owner, err := userdirs.OwnerTokenPath()
+	if err != nil {
+		d.addError("owner token", "", "%v", err)
+		return
+	}
+	if !d.checkPrivate("owner token", owner, 0o600) {
+		d.addOK("owner token", "not created: control is granted at the sessions' own terminals")
+		return
+	}
+	d.addWarning("owner token",
+		"keep it on another machine or under another user, and pass it with --token-file",
+		"every process of yours can read it, an agent's too: it prevents mistakes, not attacks")
+}
+
+// checkTokenFile looks into the tokens' file.
+func (d *doctor) checkTokenFile(path string) {
+	store, err := auth.OpenStore(path, nil)
+	if err != nil {
+		return // its modes were looked at
+	}
+	list, err := store.List()
+	if err != nil {
+		d.addError("tokens", "", "%v", err)
+		return
+	}
+	count, old, late := make(map[auth.Role]int), 0, 0
+	for _, t := range list {
+		switch {
+		case !t.Expires.IsZero() && time.Now().After(t.Expires):
+			late++
+		case t.Key == "":
+			old++
+		}
+		count[t.Role]++
+	}
+	d.addOK("tokens", "%d proxy, %d agent, %d viewer, %d owner", count[auth.RoleProxy],
+		count[auth.RoleAgent], count[auth.RoleViewer], count[auth.RoleOwner])
+	if old > 0 {
+		d.addWarning("tokens", "create new ones with gateway token create, and revoke these",
+			"%d must be sent to be checked: they are from an older version", old)
+	}
+	if late > 0 {
+		d.addWarning("tokens", "gateway token revoke NAME", "%d have expired", late)
+	}
+}
+
+// leaderName is the name of a process of the proxy's that may stand between it and its program
+// (package child).
+const leaderName = "proxy-leader"
+
+// proc reads a file of the kernel about a process; see proc(5).
+func proc(root string, pid int, name string) string {
+	return filepath.Join(root+"/proc", strconv.Itoa(pid), name)
+}
+
+// proxyOf returns the process that runs a session's program, 0 if it is not known.
+func proxyOf(root string, program int) int {
+	pid := parent(root, program)
+	if name, _ := os.ReadFile(proc(root, pid, "comm")); strings.TrimSpace(string(name)) == leaderName {
+		return parent(root, pid)
+	}
+	return pid
+}

@@ -1,0 +1,294 @@
+package open
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/cli/notices"
+	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/page"
+	"terminalproxy/protocol"
+)
+
+// opening is a page while it is open, with the terminal that opened it. Its methods but admit and
+// entered belong to one goroutine.
+type opening struct {
+	env     *cli.Env
+	flags   openFlags
+	source  source
+	hold    *auth.Hold // nil for viewers
+	session string     // "" for all
+	base    string     // of links
+	public  bool       // browsers of other machines can open them
+	dial    func(context.Context) (page.Link, error)
+	way     *way   // the way of other devices if this command made one, or nil
+	local   string // where the page is on this machine
+	lost    error  // why the page is unreachable
+	expires time.Time
+
+	screen *os.File // nil where standard output is no terminal
+	knocks chan knock
+	came   chan struct{}
+	over   chan struct{} // closed when the user is not told further events
+}
+
+// source is where links are made, and the pages served.
+type source interface {
+	// Code is the code of a new link.
+	Code() (string, error)
+	// Done is closed when no page can come in; Err is then why, nil if the time is over.
+	Done() <-chan struct{}
+	Err() error
+}
+
+// knock is an owner's page that waits for the user.
+type knock struct {
+	page.Visitor
+	ctx    context.Context //nolint:containedctx // as long as the page waits
+	answer chan bool       // takes one answer without a reader
+}
+
+func newOpening(env *cli.Env, hold *auth.Hold, in openFlags) *opening {
+	o := &opening{
+		env: env, flags: in, hold: hold, expires: time.Now().Add(in.forTime),
+		knocks: make(chan knock), came: make(chan struct{}), over: make(chan struct{}),
+	}
+	if out, ok := env.Out.(*os.File); ok && term.IsTerminal(int(out.Fd())) && !env.JSON {
+		o.screen = out
+	}
+	return o
+}
+
+// run serves pages until ctx ends or their time is over. stop ends serve.
+func (o *opening) run(ctx context.Context, serve func() error, stop func()) error {
+	targets, _ := o.flags.notify.Read("open") // check has read them, too
+	defer o.flags.notify.Start(ctx, notices.Waiting{
+		Targets: targets,
+		Dial:    o.dial,
+		Session: o.session,
+		Link:    o.linkTo,
+		Log:     slog.New(slog.DiscardHandler),
+		Failed:  func(err error) { o.printEvent("Notifications do not arrive: %v.", err) },
+	})()
+	served := make(chan error, 1)
+	go func() { served <- serve() }() // ends with stop, and is waited for
+	err := o.waitReachable(ctx)
+	if err == nil && ctx.Err() == nil {
+		err = o.printLink()
+	}
+	if err == nil && ctx.Err() == nil {
+		o.runTerminal(ctx, o.typedLines())
+	}
+	close(o.over)
+	stop()
+	return errors.Join(err, o.lost, <-served)
+}
+
+// waitReachable waits until other devices reach the page.
+func (o *opening) waitReachable(ctx context.Context) error {
+	if o.way == nil {
+		return nil
+	}
+	if !o.way.there {
+		o.printEvent("Running: %s", o.way.command)
+	}
+	// else the user has ended it
+	if err := o.way.waitReachable(ctx, o.local); err != nil && ctx.Err() == nil {
+		return cli.Fail(cli.StatusRefused, "open: --via %s: the page does not answer at https://%s: %w",
+			o.flags.via, o.way.host, err).
+			WithHint("run it by hand to see why: " + o.way.command)
+	}
+	if o.way.there && o.screen == nil {
+		_, _ = fmt.Fprintf(o.env.Err, "on the other device: %s\n", o.way.command)
+	}
+	return nil
+}
+
+// printLink prints a new link.
+func (o *opening) printLink() error {
+	link, err := o.newLink()
+	if err != nil {
+		return err
+	}
+	if o.env.JSON {
+		said := map[string]any{
+			"url":     link,
+			"role":    o.flags.role,
+			"session": o.session,
+			"expires": o.expires.UnixMilli(),
+		}
+		if o.way != nil {
+			said["command"] = o.way.command
+		}
+		return o.env.PrintJSON(said)
+	}
+	if o.screen == nil {
+		return o.env.PrintLines(link)
+	}
+	where := "in a browser on this machine"
+	if o.public {
+		where = "in a browser"
+	}
+	var lines []string
+	if o.way != nil && o.way.there {
+		lines, where = []string{"On the other device run:", "", "  " + o.way.command, ""}, "there"
+	}
+	lines = append(lines, "Open this link "+where+", within a minute:", "", "  "+link, "")
+	if o.public { // on another device a loopback link leads nowhere
+		lines = append(lines, o.qrCode(link)...)
+	}
+	if o.way != nil {
+		lines = append(lines, o.way.note)
+	}
+	return o.env.PrintLines(append(
+		lines,
+		o.describeRights(),
+		fmt.Sprintf(
+			"It stays open for %s, until %s. Enter makes a new link, Ctrl+C closes the page.",
+			o.lifetimeText(), until(o.expires)))...)
+}
+
+// lifetimeText says for how long pages stay: a server may have them end sooner than was asked for.
+func (o *opening) lifetimeText() string {
+	if left := time.Until(o.expires); left < o.flags.forTime-time.Minute {
+		return cli.FormatDuration(left.Round(time.Minute))
+	}
+	return cli.FormatDuration(o.flags.forTime)
+}
+
+// until formats a time for a reader before that time.
+func until(t time.Time) string {
+	if t = t.Local(); time.Until(t) > 20*time.Hour {
+		return t.Format("Mon 15:04")
+	}
+	return t.Format("15:04")
+}
+
+// printText says something to the user, who is there.
+func (o *opening) printText(format string, args ...any) {
+	_, _ = fmt.Fprintf(o.env.Err, format, args...)
+}
+
+// printEvent says what happens, at a terminal only.
+func (o *opening) printEvent(format string, args ...any) {
+	if o.screen != nil {
+		_, _ = fmt.Fprintf(o.env.Err, format+"\n", args...)
+	}
+}
+
+// runTerminal deals with the user, who types these lines, and with the pages that come in, until
+// there is an end.
+func (o *opening) runTerminal(ctx context.Context, lines <-chan string) {
+	q := admission{o: o}
+	for {
+		knocks := o.knocks
+		if q.of != nil { // one question at a time
+			knocks = nil
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-o.way.helperGone():
+			o.lost = cli.Fail(cli.StatusRefused, "open: --via %s: %s has ended: %s", o.flags.via,
+				o.flags.via, o.way.helper.lastLine())
+			return
+		case <-o.source.Done():
+			if o.source.Err() == nil {
+				o.printEvent("Time is up: the page is closed.")
+			}
+			return
+		case k := <-knocks:
+			q.startQuestion(k)
+		case <-q.pageGone():
+			q.dropUnanswered()
+		case line, open := <-lines:
+			if !q.handleLine(line) && open {
+				// if printing fails, the user cannot be told
+				if err := o.printLink(); err != nil {
+					o.printEvent("No new link: %v", err)
+				}
+			}
+			if !open {
+				lines = nil
+			}
+		case <-o.came:
+			o.printEvent("A page came in.")
+		}
+	}
+}
+
+// typedLines returns the lines that the user types, nil without a terminal.
+func (o *opening) typedLines() <-chan string {
+	in, err := o.env.RequirePerson()
+	if err != nil {
+		return nil
+	}
+	lines := make(chan string)
+	// ends with the terminal or with the process
+	go func() {
+		defer close(lines)
+		for scan := bufio.NewScanner(in); scan.Scan(); {
+			select {
+			case lines <- scan.Text():
+			case <-o.over:
+				return
+			}
+		}
+	}()
+	return lines
+}
+
+// errNotLetIn is why a page stays outside. The page has its own words for it.
+var errNotLetIn = errors.New("the user said no")
+
+// askAboutPage asks the user about an owner's page, and makes its key an owner's for as long as the
+// page is open.
+func (o *opening) askAboutPage(ctx context.Context, v page.Visitor) (leave func(), err error) {
+	k := knock{Visitor: v, ctx: ctx, answer: make(chan bool, 1)}
+	select {
+	case o.knocks <- k:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case yes := <-k.answer:
+		if !yes {
+			return nil, errNotLetIn
+		}
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	name := "page-" + strings.TrimPrefix(v.ID, "p-")[:4] // short, since people read it
+	if err := o.hold.Enrol(protocol.Signer{
+		Name:    name,
+		Types:   o.flags.types,
+		Session: o.session,
+	}, v.Key, o.expires); err != nil {
+		_, _ = fmt.Fprintf(o.env.Err, "gateway: open: the page's key cannot be kept: %v\n", err)
+		return nil, err
+	}
+	return func() {
+		if err := o.hold.Revoke(name); err != nil {
+			_, _ = fmt.Fprintf(o.env.Err,
+				"gateway: open: the key of a page was not revoked: %v\nhint: gateway token "+
+					"revoke %s\n", err, name)
+		}
+	}, nil
+}
+
+// reportEntry tells the user that a page came in.
+func (o *opening) reportEntry(page.Visitor) {
+	select {
+	case o.came <- struct{}{}:
+	case <-o.over:
+	}
+}

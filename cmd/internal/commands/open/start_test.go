@@ -1,0 +1,13 @@
+package open
+
+import (
+	"testing"
+
+	"terminalproxy/cmd/internal/cli/clitest"
+	"terminalproxy/cmd/internal/commands/serve"
+	"terminalproxy/cmd/internal/commands/tokens"
+)
+
+func TestMain(m *testing.M) {
+	clitest.Main(m, clitest.Add(New, serve.New, tokens.New))
+}

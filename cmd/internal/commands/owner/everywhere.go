@@ -1,0 +1,104 @@
+package owner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/endpoint"
+	"terminalproxy/protocol"
+)
+
+// askedFor bounds how long a gateway of several is asked: one that does not answer must not delay
+// what takes away.
+const askedFor = 3 * time.Second
+
+// asked is one of several gateways, with the wanted session if it is there.
+type asked struct {
+	at      endpoint.Endpoint
+	client  *client.Client
+	session protocol.SessionInfo
+	err     error
+}
+
+// runEverywhere runs an act that takes away at the gateway that has the session, of all that
+// --gateway names. Gateways of a cluster know it all; others each know their own, and the first
+// that answers need not be the session's.
+func runEverywhere(
+	ctx context.Context,
+	env *cli.Env,
+	ep endpoint.Endpoint,
+	id string,
+	act func(*client.Client, protocol.SessionInfo) error,
+) error {
+	all := askAll(ctx, env, ep, id)
+	defer func() {
+		for _, one := range all {
+			_ = one.client.Close()
+		}
+	}()
+	var found []asked
+	var lost []string
+	why := error(nil)
+	for _, one := range all {
+		var f *cli.Failure
+		switch {
+		case one.err == nil && len(found) > 0 &&
+			found[0].session.SessionID != one.session.SessionID:
+			return cli.Fail(cli.StatusNoSession, "which session? %s is at %s, and %s at %s",
+				found[0].session.SessionID, found[0].at, one.session.SessionID, one.at)
+		case one.err == nil:
+			found = append(found, one)
+		case errors.As(one.err, &f) && f.Status == cli.StatusNoSession:
+			why = one.err
+		default:
+			lost = append(lost, fmt.Sprintf("%s: %v", one.at, one.err))
+		}
+	}
+	if len(found) == 0 && len(lost) == 0 {
+		return why
+	}
+	err := cli.Fail(cli.StatusNoGateway,
+		"connect: the session may be at a gateway that does not answer: %s",
+		strings.Join(lost, "; ")).
+		WithHint(
+			"take the keyboard back at the session's own terminal (" + cli.UserKeys().Reclaim.Label() +
+				")")
+	if len(found) == 0 {
+		return err
+	}
+	var last error
+	for _, one := range found { // a lost gateway has others of its cluster
+		if last = act(one.client, one.session); last == nil {
+			return nil
+		}
+	}
+	return last
+}
+
+// askAll asks all gateways of an address at once for the wanted session.
+func askAll(ctx context.Context, env *cli.Env, ep endpoint.Endpoint, id string) []asked {
+	all := make([]asked, len(ep.All()))
+	var wg sync.WaitGroup
+	for i, at := range ep.All() {
+		all[i] = asked{at: at, client: client.New(env.ClientConfig(at, protocol.PathView, ""))}
+		wg.Go(func() { // ends within askedFor
+			within, cancel := context.WithTimeout(ctx, askedFor)
+			defer cancel()
+			all[i].session, all[i].err = cli.Lookup(within, all[i].client, id)
+			if gone, ok := errors.AsType[*client.Unreachable](all[i].err); ok {
+				all[i].err = gone.Cause
+			}
+			if errors.Is(all[i].err, context.DeadlineExceeded) {
+				all[i].err = errors.New("it does not answer")
+			}
+		})
+	}
+	wg.Wait()
+	return all
+}

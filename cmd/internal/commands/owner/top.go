@@ -1,0 +1,175 @@
+package owner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/top"
+	"terminalproxy/gateway/client"
+	"terminalproxy/protocol"
+)
+
+// NewTop makes the command gateway top.
+func NewTop(env *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "top",
+		Short: "Show all sessions in one screen; answer questions and take keyboards back there",
+		Args:  cobra.NoArgs,
+		Long: "top shows the sessions of a gateway, who has each keyboard and which agents ask " +
+			"for one.\n\n" +
+			"Enter opens the question of the chosen session; y and then Enter gives the " +
+			"keyboard, as gateway grant does: it is signed with\n" +
+			"your owner token (gateway token create owner --role owner --save). x takes a " +
+			"keyboard back, or refuses the question, without a token.\n" +
+			"n goes to the next question, q leaves. Rows keep their places, and a question that " +
+			"changes while you read it is closed.\n\n" +
+			"With --json it prints each change of the list on a line of its own, and needs no " +
+			"terminal; the first line has all sessions.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if env.JSON {
+				return printChanges(cmd.Context(), env)
+			}
+			in, out, err := env.RequireTerminal(
+				"gateway ls lists the sessions, and top --json their changes")
+			if err != nil {
+				return err
+			}
+			return runTop(cmd.Context(), env, in, out)
+		},
+	}
+}
+
+func runTop(ctx context.Context, env *cli.Env, in, out *os.File) error {
+	ctx, stop := context.WithCancel(ctx)
+	changes := make(chan protocol.Message)
+	var refused error
+	var feed sync.WaitGroup
+	feed.Go(func() { // ends with ctx, or with what cannot be mended
+		defer close(changes)
+		refused = forwardLists(ctx, env, changes)
+	})
+	err := top.Run(ctx, top.Config{
+		Changes: changes, In: in, Out: out,
+		Give: func(ctx context.Context, s protocol.SessionInfo) error {
+			return grantAsked(ctx, env, s)
+		},
+		Take: func(ctx context.Context, s protocol.SessionInfo) error {
+			return env.WithViewer(func(c *client.Client) error {
+				return c.Decide(ctx, &protocol.ControlDecide{
+					SessionID: s.SessionID,
+					By:        "gateway top",
+				})
+			})
+		},
+	})
+	stop()
+	feed.Wait()
+	if errors.Is(err, top.ErrGone) {
+		return refused
+	}
+	return err
+}
+
+// printChanges prints each change of the list of sessions on a line of its own, the first one with
+// all of them.
+func printChanges(ctx context.Context, env *cli.Env) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	changes := make(chan protocol.Message)
+	var refused error
+	go func() { // ends with ctx, or with what cannot be mended
+		defer close(changes)
+		refused = forwardLists(ctx, env, changes)
+	}()
+	for m := range changes {
+		line, err := json.Marshal(m)
+		if err == nil {
+			err = env.PrintLines(string(line))
+		}
+		if err != nil {
+			stop()
+			for range changes { // until it has ended
+			}
+			return err
+		}
+	}
+	return refused
+}
+
+// gatewayPause is how long it waits before it looks again whether a gateway has come.
+const gatewayPause = 2 * time.Second
+
+// forwardLists passes on the list of sessions, from one gateway to the next: that of this machine
+// ends with the last session, and comes with the next one. The error is what keeps it from that,
+// nil when ctx ended.
+func forwardLists(ctx context.Context, env *cli.Env, changes chan<- protocol.Message) error {
+	ep, err := env.Endpoint()
+	if err != nil {
+		return err
+	}
+	for {
+		err := env.WithViewer(func(c *client.Client) error {
+			stream, err := c.WatchSessions(ctx)
+			if err != nil {
+				return err
+			}
+			for m := range stream {
+				pass(ctx, changes, m)
+			}
+			return nil
+		})
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // it is the end that was wanted
+		}
+		if f, _ := errors.AsType[*cli.Failure](err); err != nil &&
+			(!ep.Local() || f == nil || f.Status != cli.StatusNoGateway) {
+			return err
+		}
+		// a missing gateway has no sessions
+		pass(ctx, changes, &protocol.SessionsChanged{
+			Full:     true,
+			Sessions: []protocol.SessionInfo{},
+		})
+		select {
+		case <-time.After(gatewayPause):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func pass(ctx context.Context, to chan<- protocol.Message, m protocol.Message) {
+	select {
+	case to <- m:
+	case <-ctx.Done():
+	}
+}
+
+// grantAsked lets the agent that asks, as the owner was shown it in s, and who has agreed.
+func grantAsked(ctx context.Context, env *cli.Env, s protocol.SessionInfo) error {
+	if err := env.RequireOutside("use a terminal that no agent sees"); err != nil {
+		return err
+	}
+	token, err := env.OwnerToken()
+	if err != nil {
+		if f, ok := errors.AsType[*cli.Failure](err); ok && f.Hint != "" {
+			return cli.Fail(f.Status, "%w; %s", err, f.Hint)
+		}
+		return err
+	}
+	m := &protocol.ControlDecide{
+		Grant:     true,
+		Level:     s.Keyboard.AskingLevel,
+		AgentName: s.Keyboard.Asking,
+	}
+	return env.WithViewer(func(c *client.Client) error {
+		return decideSigned(ctx, c, token, s, s.Keyboard.Epoch, m)
+	})
+}

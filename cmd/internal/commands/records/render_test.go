@@ -1,0 +1,111 @@
+package records
+
+import (
+	"bytes"
+	"image/gif"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/cli"
+)
+
+func runRender(t *testing.T, in string, json bool, args ...string) (string, error) {
+	t.Helper()
+	var out, errw bytes.Buffer
+	env := &cli.Env{In: io.NopCloser(strings.NewReader(in)), Out: &out, Err: &errw, JSON: json}
+	cmd := NewRender(env)
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err := cmd.Execute()
+	return out.String(), err
+}
+
+// renderToFile runs gateway render, and returns the file that it makes.
+func renderToFile(t *testing.T, file string, args ...string) string {
+	t.Helper()
+	_, err := runRender(t, "", false, args...)
+	require.NoError(t, err)
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return string(b)
+}
+
+func TestRender(t *testing.T) {
+	out, err := runRender(t, "\x1b[31mred\x1b[m\r\n0123456789", false, "--cols", "5", "--rows", "4")
+	require.NoError(t, err)
+	require.Equal(t, "red\n01234\n56789\n", out)
+
+	out, err = runRender(t, "\x1b[31mred", false, "--ansi")
+	require.NoError(t, err)
+	require.Equal(t, "\x1b[0;31mred\x1b[0m\n", out)
+
+	out, err = runRender(t, "ab", true, "--cols", "4", "--rows", "1", "--resize-at", "1:6x1", "--chunk", "1")
+	require.NoError(t, err)
+	require.Contains(t, out, `"lines":["ab"]`)
+
+	svg := filepath.Join(t.TempDir(), "screen.svg")
+	cast := filepath.Join(t.TempDir(), "x.cast")
+	require.NoError(t, os.WriteFile(cast, []byte("{\"version\":2,\"width\":9,\"height\":2}\n[0,\"o\",\"hello\"]\n"), 0o600))
+	require.Contains(t, renderToFile(t, svg, "--svg", svg, cast), "hello")
+
+	v3 := "{\"version\":3,\"term\":{\"cols\":9,\"rows\":2}}\n[0.5,\"o\",\"hello\"]\n[0.5,\"x\",\"0\"]\n"
+	out, err = runRender(t, v3, false)
+	require.NoError(t, err)
+	require.Equal(t, "hello\n", out)
+	out, err = runRender(t, v3, false, "--v2", "-")
+	require.NoError(t, err)
+	require.Equal(t, "{\"version\":2,\"width\":9,\"height\":2}\n[0.500000, \"o\", \"hello\"]\n", out)
+
+	require.Contains(t, renderToFile(t, svg, "--svg", svg, "--animate", cast), "@keyframes")
+
+	require.Equal(t, "\x89PNG", renderToFile(t, svg, "--png", svg, cast)[:4])
+}
+
+// The film shows others what happened, and who did it.
+func TestRenderAFilm(t *testing.T) {
+	v3 := `{"version":3,"term":{"cols":40,"rows":2},"command":"sh -c 'a<b'"}` + "\n" + `[1,"A","{\"agent\":\"claude\"}"]` + "\n" + `[0,"i","ls\r"]` + "\n" +
+		`[0,"o","hello <there>"]` + "\n" + `[20,"o","\r\nbye"]` + "\n"
+	out, err := runRender(t, v3, false, "--gif", "-", "--idle", "1s")
+	require.NoError(t, err)
+	film, err := gif.DecodeAll(strings.NewReader(out))
+	require.NoError(t, err)
+	require.Equal(t, []int{100, 100, 2}, film.Delay)
+	require.Equal(t, 3*18, film.Config.Height, "a row more, for who typed")
+
+	page, err := runRender(t, v3, false, "--html", "-", "--from", "500ms", "--to", "15s")
+	require.NoError(t, err)
+	require.Contains(t, page, "hello &lt;there&gt;")
+	require.Contains(t, page, "<p>0:01  claude: ls⏎</p>")
+	require.Contains(t, page, "<title>sh -c &#39;a&lt;b&#39;</title>")
+	require.NotContains(t, page, "bye")
+}
+
+func TestRenderBadInput(t *testing.T) {
+	for _, args := range [][]string{
+		{"--cols", "0"},
+		{"--rows", "100000"},
+		{"--resize-at", "x"},
+		{"--resize-at", "9:5x5"},
+		{"/does/not/exist"},
+		{"--ansi", "--svg", "x"},
+		{"--png", "/does/not/exist"},
+		{"--v2", "-"},
+		{"--animate"},
+		{"--animate", "--png", "x"},
+		{"--animate", "--svg", "-"},
+		{"--animate", "--svg", "-", "--cols", "9"},
+		{"--gif", "-"},
+		{"--html", "-", "--gif", "-"},
+		{"--from", "1s"},
+		{"--html", "-", "--from", "2s", "--to", "1s"},
+		{"--html", "-", "--idle", "-1s"},
+	} {
+		_, err := runRender(t, "abc", false, args...)
+		require.Error(t, err, args)
+	}
+}

@@ -1,0 +1,110 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/term"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/terminals"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/userdirs"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy"
+	"terminalproxy/proxy/detached/keep"
+)
+
+// attachKept comes back to the session of this id, if it is one of this machine that outlives its
+// window. It needs no gateway: one that does not answer is no reason to stay away. found says that
+// there is such a session.
+func attachKept(env *cli.Env, id string, in, out *os.File, watch bool) (found bool, err error) {
+	dir, _, err := userdirs.LocalSocket()
+	if err != nil || id == "" || watch {
+		return false, nil //nolint:nilerr // then it is not to be found so
+	}
+	inside := os.Getenv(proxy.SessionVariable)
+	if _, err := os.Stat(keep.DoorPath(dir, id)); err != nil || inside != "" && inside != id {
+		return false, nil //nolint:nilerr // it may still be on its own screen: that is checked later
+	}
+	if id == inside {
+		return true, insideItself(id, id)
+	}
+	return true, comeBack(env, id, in, out)
+}
+
+// comeBack lends this terminal to a session that outlives its window, until it lets go.
+func comeBack(env *cli.Env, id string, in, out *os.File) error {
+	dir, _, err := userdirs.LocalSocket()
+	if err != nil {
+		return cli.Fail(cli.StatusRefused, "attach: %w", err)
+	}
+	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+		return errNoTerminal
+	}
+	conn, err := keep.DialDoor(dir, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Fail(cli.StatusNoSession,
+			"attach: %s is kept on another machine, or by another user", id).WithHint(
+			"run gateway attach where it runs, over ssh",
+		)
+	}
+	if err != nil {
+		return cli.Fail(cli.StatusRefused, "attach: %s: %w", id, err)
+	}
+	end, err := keep.LendTerminal(conn, in, out, env.Err, terminals.Find(os.Getenv).ForCtrlG())
+	switch {
+	case err != nil:
+		return cli.Fail(cli.StatusRefused, "attach: %s: %w", id, err)
+	case end.Release != "":
+		_, err = fmt.Fprint(env.Err, end.Message())
+	case end.Ended:
+		_, err = fmt.Fprintf(env.Err, "[%s: ended with exit status %d]\n", id, end.Code)
+	case !end.Hangup:
+		return cli.Fail(cli.StatusRefused, "attach: the proxy of %s has ended", id)
+	}
+	return err
+}
+
+// inAgents refuses to come back to the user's session in a terminal that an agent started: the
+// agent would have the user's keyboard there.
+func inAgents(ctx context.Context, c *client.Client) error {
+	inside := os.Getenv(proxy.SessionVariable)
+	if inside == "" {
+		return nil
+	}
+	all, err := c.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.SessionID == inside && s.Headless {
+			return cli.Fail(cli.StatusForbidden,
+				"attach: this terminal, %s, belongs to an agent, and agents have no keyboard in "+
+					"a user's session", inside).
+				WithHint("gateway request asks the user for it")
+		}
+	}
+	return nil
+}
+
+// detached returns the only session without a window, "" if there is not exactly one.
+func detached(ctx context.Context, c *client.Client) (id string) {
+	sessions, err := c.Sessions(ctx)
+	if err != nil {
+		return ""
+	}
+	for _, s := range sessions {
+		switch {
+		case s.DetachedAt == 0 || s.State != protocol.StateRunning:
+		case id != "":
+			return ""
+		default:
+			id = s.SessionID
+		}
+	}
+	return id
+}

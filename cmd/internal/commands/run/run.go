@@ -1,0 +1,333 @@
+// Package run starts programs without a window, joins them from a terminal and ends them.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/cli/programs"
+	"terminalproxy/cmd/internal/coding"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/text"
+	"terminalproxy/protocol"
+	"terminalproxy/proxy"
+	"terminalproxy/proxy/chat"
+	"terminalproxy/proxy/detached/headless"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	name, cwd, as string
+	cols, rows    int
+	idle          time.Duration
+	chat, approve bool
+	within        time.Duration // see [coding.Program]
+	keep          bool
+}
+
+// New makes the command gateway run.
+func New(env *cli.Env) *cobra.Command {
+	var in runFlags
+	cmd := &cobra.Command{
+		Use:   "run [flags] -- PROGRAM [ARG ...]",
+		Short: "Run a program in a terminal of its own, for an agent",
+		Args:  cobra.MinimumNArgs(1),
+		Long: "run starts PROGRAM in a terminal without a user, prints the session's id and " +
+			"hosts the session until the program ends.\n" +
+			"The agent that --as names has the keyboard; a person joins with gateway attach. " +
+			"gateway close ends it, and so does the\n" +
+			"end of this command. Without --idle-limit it may idle for ever. The exit status is " +
+			"the program's. With --keep the command\n" +
+			"ends once PROGRAM runs, and PROGRAM outlives the window and this shell.",
+		Example: "  gateway run -- psql mydb &\n  gateway send ID --text '\\d' --enter",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case in.cols < 0 || in.cols > protocol.MaxSize:
+				return cli.Usage("--cols %d: must be 1 to %d", in.cols, protocol.MaxSize)
+			case in.rows < 0 || in.rows > protocol.MaxSize:
+				return cli.Usage("--rows %d: must be 1 to %d", in.rows, protocol.MaxSize)
+			case in.idle < 0:
+				return cli.Usage("--idle-limit %s: must not be negative", in.idle)
+			case in.approve && !in.chat:
+				return cli.Usage("--agents-may-approve needs --chat")
+			case in.within > 0 && !in.chat && env.Preset[coding.WithinFlag] == "":
+				return cli.Usage("--%s needs --chat", coding.WithinFlag)
+			case coding.CheckWithin(in.within) != nil:
+				return cli.Usage("%w", coding.CheckWithin(in.within))
+			case len(in.name) > protocol.MaxName:
+				return cli.Usage("--name is %d bytes long; the limit is %d", len(in.name),
+					protocol.MaxName)
+			}
+			if in.keep && os.Args[0] != cli.KeptName {
+				return keepRunning(env, os.Args[1:])
+			}
+			return runProgram(cmd.Context(), env, in, args)
+		},
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false) // what stands behind PROGRAM is its own
+	f.StringVar(&in.name, "name", "", "`NAME` of the session (default: the program's)")
+	f.StringVar(&in.cwd, "cwd", "", "start in `DIRECTORY`")
+	f.IntVar(&in.cols, "cols", 0, "columns (default 80)")
+	f.IntVar(&in.rows, "rows", 0, "rows (default 24)")
+	f.DurationVar(&in.idle, "idle-limit", 0,
+		"end the program after this long without activity (default: never)")
+	f.BoolVar(&in.keep, "keep", false,
+		"host PROGRAM in the background: it keeps running when this window is closed")
+	f.StringVar(&in.as, "as", cli.DefaultName, cli.AsHelp)
+	f.BoolVar(&in.chat, "chat", false,
+		"PROGRAM is a coding agent: show its conversation beside its own interface, with "+
+			"approvals and questions to answer")
+	f.DurationVar(&in.within, coding.WithinFlag, 0, "with --chat, "+coding.WithinHelp)
+	f.BoolVar(&in.approve, "agents-may-approve", false,
+		"with --chat, let the keys of agents through while PROGRAM asks something")
+	return cmd
+}
+
+// startConversation starts the conversation with the coding agent that --chat asks for.
+func (in *runFlags) startConversation(dir string, args []string) (*coding.Conversation, error) {
+	if !in.chat {
+		return &coding.Conversation{Done: func() {}}, nil
+	}
+	talk, err := coding.Start(coding.Program{
+		Command:          args[0],
+		Args:             args[1:],
+		Dir:              dir,
+		Headless:         true,
+		AgentsMayApprove: in.approve,
+		Within:           in.within,
+	})
+	if unknown, ok := errors.AsType[*coding.UnknownError](err); ok {
+		return nil, cli.Usage("%s", unknown)
+	}
+	if err != nil {
+		return nil, cli.Fail(cli.StatusRefused, "run: %w", err).WithHint(coding.Hint(err))
+	}
+	return talk, nil
+}
+
+// runProgram hosts one program to its end.
+func runProgram(ctx context.Context, env *cli.Env, in runFlags, args []string) (err error) {
+	ep, err := env.Endpoint()
+	if err != nil {
+		return err
+	}
+	if !ep.Local() {
+		return notLocal()
+	}
+	dir, err := filepath.Abs(in.cwd)
+	if err != nil {
+		return cli.Usage("--cwd: %w", err)
+	}
+	talk, err := in.startConversation(dir, args)
+	if err != nil {
+		return err
+	}
+	defer talk.Done()
+	key, err := cli.Identity(in.as, true)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.DiscardHandler)
+	local := &cli.LocalShare{Log: log}
+	defer func() { err = errors.Join(err, local.Close()) }()
+	c := client.New(client.Config{
+		Dial:   local.DialLocal,
+		URL:    ep.URL(protocol.PathAgent),
+		Header: ep.Header(),
+		Name:   in.as,
+		Key:    key,
+	})
+	defer func() { err = errors.Join(err, c.Close()) }()
+	own := programs.New(c, ep, local, env.Taste, log)
+	defer own.Close()
+	ended := make(chan headless.Result, 1)
+	own.Conf.Idle, own.Chat = in.idle, talk.Chat
+	own.Conf.Ended = func(r headless.Result) { ended <- r }
+	id, err := own.Start(ctx, &protocol.ProxyStart{
+		Command: args[0], Args: args[1:], Cwd: dir,
+		Cols: in.cols, Rows: in.rows,
+		Name: in.name, AgentName: in.as,
+	})
+	if err != nil {
+		return cli.Fail(cli.StatusRefused, "cannot start the program: %w", err)
+	}
+	if err := sayStarted(env, id); err != nil {
+		return err
+	}
+	if in.keep {
+		letGo(env)
+	}
+	select {
+	case r := <-ended:
+		reportProgramEnd(env, id, r, in, talk.Chat, args)
+	case <-ctx.Done():
+		own.Close()
+		env.Status = (<-ended).Code
+	}
+	return nil
+}
+
+func notLocal() error {
+	// An agent types in a terminal of its own without asking, and the agent's name would come
+	// from that gateway alone (SAFETY R53). A user's session asks, or tells with --grant what
+	// it lets agents do.
+	return cli.Fail(cli.StatusUsage,
+		"run: programs start on the local gateway only: leave out --gateway").
+		WithHint(
+			"to share a program of this machine there: proxy --agent --gateway URL " +
+				"--token-file FILE PROGRAM, with a token of role proxy")
+}
+
+func reportProgramEnd(env *cli.Env,
+	id string, r headless.Result, in runFlags, talk *proxy.Chat, args []string,
+) {
+	env.Status = r.Code
+	if r.Agent != "" {
+		_, _ = fmt.Fprintf(env.Err, "gateway: run: %s\n", text.OneLine(r.Agent))
+		if talk.Session.State() == chat.Failed {
+			_, _ = fmt.Fprintf(env.Err, "hint: %s\n", coding.HintOfStart(args))
+		}
+	}
+	if r.Idle {
+		_, _ = fmt.Fprintf(env.Err,
+			"gateway: run: %s was idle for %s and was ended (--idle-limit)\n", id, in.idle)
+	}
+}
+
+func sayStarted(env *cli.Env, id string) error {
+	if !env.JSON {
+		_, _ = fmt.Fprintf(env.Err, "to join it: gateway attach %s; to end it: gateway close %s\n",
+			id, id)
+	}
+	return env.PrintAnswer(map[string]any{"sessionId": id}, id)
+}
+
+// NewClose makes the command gateway close.
+func NewClose(env *cli.Env) *cobra.Command {
+	var force bool
+	var as string
+	cmd := &cobra.Command{
+		Use:   "close ID [--force]",
+		Short: "End a session started by an agent, and every process in it",
+		Args:  cobra.ExactArgs(1),
+		Long: "close ends a session started by an agent, and every process in it. What it " +
+			"printed can be read for half an hour; closed\n" +
+			"again, it is gone at once. Processes that made a session of their own (setsid, " +
+			"daemons) asked to outlive it: they are\n" +
+			"left alone, and close says how many there are.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return env.AsPerson(
+				as,
+				cli.OnSession(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
+					return closeSession(cmd.Context(), env, c, s, force)
+				}),
+			)
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "kill it at once, without time to clean up")
+	cmd.Flags().StringVar(&as, "as", cli.DefaultName,
+		"on a remote gateway: the agent `NAME` that started it")
+	return cmd
+}
+
+// closeWithin is how long a session may take to end: its host's own patience, and a little.
+const closeWithin = 12 * time.Second
+
+func closeSession(
+	ctx context.Context,
+	env *cli.Env,
+	c *client.Client,
+	s protocol.SessionInfo,
+	force bool,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, closeWithin)
+	defer cancel()
+	if s.State == protocol.StateExited {
+		return dropEnded(ctx, env, c, s)
+	}
+	stream, err := c.Subscribe(ctx, s.SessionID, 0)
+	if err != nil {
+		return err
+	}
+	ask := &protocol.Close{SessionID: s.SessionID}
+	if force {
+		ask.Signal = "KILL"
+	}
+	if err := c.EndSession(ctx, ask); err != nil {
+		return notYours(s, err)
+	}
+	for m := range stream {
+		if end, ok := m.(*protocol.SessionClose); ok {
+			return env.PrintAnswer(
+				map[string]any{
+					"sessionId": s.SessionID,
+					"exitCode":  end.ExitCode,
+					"signal":    end.Signal,
+					"outlived":  end.Outlived,
+				},
+				"closed ("+text.ExitStatus(end.ExitCode, end.Signal)+")"+outlived(end.Outlived),
+			)
+		}
+	}
+	if ctx.Err() != nil {
+		return cli.Fail(cli.StatusTimeout, "%s did not end within %s", s.SessionID,
+			closeWithin).WithHint("kill it: gateway close --force")
+	}
+	return env.PrintLines("closed")
+}
+
+// outlived says that not everything ended that came of the program.
+func outlived(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 process keeps running in a session of its own, as a daemon does"
+	}
+	return fmt.Sprintf("; %d processes keep running in sessions of their own, as daemons do", n)
+}
+
+// dropEnded closes a session that has ended: what it printed is no longer kept.
+func dropEnded(ctx context.Context, env *cli.Env, c *client.Client, s protocol.SessionInfo) error {
+	err := c.EndSession(ctx, &protocol.Close{SessionID: s.SessionID})
+	if refused, ok := errors.AsType[*protocol.Error](err); ok &&
+		refused.Code == protocol.CodeExited {
+		err = nil // a gateway that keeps all of them for a while
+	}
+	if err != nil {
+		return notYours(s, err)
+	}
+	return env.PrintAnswer(
+		map[string]any{"sessionId": s.SessionID, "exitCode": s.ExitCode, "signal": s.Signal},
+		"closed ("+text.ExitStatus(s.ExitCode, s.Signal)+")")
+}
+
+// notYours is err with what to do where a session may not be closed.
+func notYours(s protocol.SessionInfo, err error) error {
+	refused, ok := errors.AsType[*protocol.Error](err)
+	switch {
+	case !ok || refused.Code != protocol.CodeForbidden:
+		return err
+	case s.Headless:
+		return &cli.Failure{
+			Status: cli.StatusForbidden,
+			Cause:  err,
+			Hint:   "name the agent that started it with --as NAME",
+		}
+	}
+	return &cli.Failure{
+		Status: cli.StatusForbidden,
+		Cause:  err,
+		Hint: "only its user can end the program; to take the keyboard from an agent: " +
+			"gateway reclaim " + s.SessionID,
+	}
+}

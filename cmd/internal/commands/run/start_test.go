@@ -1,0 +1,11 @@
+package run
+
+import (
+	"testing"
+
+	"terminalproxy/cmd/internal/cli/clitest"
+)
+
+func TestMain(m *testing.M) {
+	clitest.Main(m, clitest.Add(New, NewAttach, NewClose))
+}

@@ -1,0 +1,128 @@
+package serve
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/cli/programs"
+	"terminalproxy/cmd/internal/pictures"
+	"terminalproxy/cmd/internal/version"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/mcp"
+	"terminalproxy/protocol"
+)
+
+// NewMCP makes the command gateway mcp.
+func NewMCP(env *cli.Env) *cobra.Command {
+	var logs, permission bool
+	var idle time.Duration
+	var session, token string
+	cmd := &cobra.Command{
+		Use: "mcp", Short: "Serve terminals to an AI agent over MCP on stdio", Args: cobra.NoArgs,
+		Long: "mcp is a Model Context Protocol server on standard input and output. The agent " +
+			"starts it:\n\n" +
+			"  claude mcp add term -- gateway mcp\n\n" +
+			"It joins the local gateway, or serves it while no other process does. Programs " +
+			"that the agent starts run in this process\n" +
+			"and end with it.\n\n" +
+			"With --permission it has one tool instead, for Claude Code without its interface. " +
+			"Claude Code then asks for permission in the\n" +
+			"conversation of a proxy --chat session. Answer there as usual: on the page, or " +
+			"with gateway chat answer. Every failure refuses.",
+		Example: "  claude -p 'run the tests' --mcp-config " +
+			"'{\"mcpServers\":{\"ask\":{\"command\":\"gateway\",\"args\":[\"mcp\",\"--permission\"]}}}' \\\n" +
+			"    --permission-prompt-tool mcp__ask__" + mcp.PermissionTool,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case idle < 0:
+				return cli.Usage("--idle-limit %s: must not be negative", idle)
+			case session != "" && !permission:
+				return cli.Usage("--session: belongs to --permission")
+			case permission:
+				log, done := env.NewLogger(logs, false, slog.LevelDebug)
+				defer done()
+				return servePermission(cmd.Context(), env, session, log)
+			}
+			return serveMCP(env, cmd, logs, idle, token)
+		},
+	}
+	cli.AddAgentToken(cmd.Flags(), &token)
+	cmd.Flags().DurationVar(&idle, "idle-limit", 30*time.Minute,
+		"end an agent's program after this long without activity; 0 for never")
+	cmd.Flags().BoolVar(
+		&permission,
+		"permission",
+		false,
+		"serve one tool, which asks a session's user for permission: for claude "+
+			"--permission-prompt-tool",
+	)
+	cmd.Flags().StringVar(&session, "session", "",
+		"with --permission, the `ID` of the session; default: the one in which this runs")
+	cmd.Flags().BoolVar(&logs, "log", false, "write diagnostics to standard error")
+	return cmd
+}
+
+func serveMCP(env *cli.Env,
+	cmd *cobra.Command,
+	logs bool,
+	idle time.Duration,
+	token string,
+) (err error) {
+	ep, err := env.Endpoint()
+	if err != nil {
+		return err
+	}
+	log, done := env.NewLogger(logs, false, slog.LevelDebug)
+	defer done()
+	cfg := env.ClientConfig(ep, protocol.PathAgent, "")
+	cfg.Name, cfg.Log = "an agent", log
+	local := &cli.LocalShare{Log: log}
+	if ep.Local() {
+		cfg.Dial = local.DialLocal
+		defer func() { err = errors.Join(err, local.Close()) }()
+	}
+	// Without a lasting identity the gateway takes control back from an agent whose connection
+	// ends. It still is the same agent when the gateway changes: the programs that it started are
+	// its own.
+	cfg.Key, cfg.Passing = strings.ToLower(rand.Text()+rand.Text()), true
+	if err := env.AsksWith(&cfg, token); err != nil {
+		return err
+	}
+	c := client.New(cfg)
+	defer func() { err = errors.Join(err, c.Close()) }()
+	serve := mcpConfig(c, log)
+	serve.Programs = programs.RefusingHost{Client: c, At: ep.String()}
+	if ep.Local() {
+		own := programs.New(c, ep, local, env.Taste, log)
+		own.Conf.Idle = idle
+		serve.Programs = own
+		defer own.Close()
+	}
+	server := mcp.New(serve)
+	return server.Serve(cmd.Context(), env.In, keepOpen{env.Out})
+}
+
+// mcpConfig returns the parts of an MCP server's configuration that all servers on a connection
+// share.
+func mcpConfig(c *client.Client, log *slog.Logger) mcp.Config {
+	return mcp.Config{
+		Terminals:     c,
+		Draw:          pictures.FitPNG,
+		MissingGlyphs: pictures.MissingGlyphs,
+		Version:       version.String(),
+		Log:           log,
+	}
+}
+
+// keepOpen is standard output, which stays open: the process shares it.
+type keepOpen struct{ io.Writer }
+
+// Close implements io.Closer.
+func (keepOpen) Close() error { return nil }

@@ -1,0 +1,305 @@
+// Package session is what an agent does with a session: list, read, wait, ask, type and talk.
+package session
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/text"
+	"terminalproxy/protocol"
+)
+
+// NewLs makes the command gateway ls.
+func NewLs(env *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "ls", Short: "List sessions", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return env.WithClient(cli.DefaultName, false, func(c *client.Client) error {
+				list, err := c.SessionList(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return printSessions(env, list)
+			})
+		},
+	}
+}
+
+// columns are those of the list of sessions.
+var columns = []struct {
+	head string
+	cell func(protocol.SessionInfo) string
+}{
+	{"ID", func(s protocol.SessionInfo) string { return s.SessionID }},
+	{"PROGRAM", text.Command},
+	{"RUNS", text.Foreground},
+	{"DIRECTORY", text.Directory},
+	{"SIZE", func(s protocol.SessionInfo) string { return fmt.Sprintf("%dx%d", s.Cols, s.Rows) }},
+	{"STATE", text.State},
+	{
+		"IDLE",
+		func(s protocol.SessionInfo) string {
+			return text.Span(time.Duration(s.IdleMs) * time.Millisecond)
+		},
+	},
+	{"USED", func(s protocol.SessionInfo) string { return text.LastUse(s, time.Now()) }},
+	{
+		"KEYBOARD",
+		func(s protocol.SessionInfo) string { return text.Keyboard(s.Keyboard, "", time.Now()) },
+	},
+	{"TITLE", func(s protocol.SessionInfo) string {
+		if s.State != protocol.StateRunning {
+			return ""
+		}
+		return text.TitleWithProgress(s.Title, s.Progress)
+	}},
+}
+
+func printSessions(env *cli.Env, list *protocol.SessionsListResult) error {
+	sessions := list.Sessions
+	if env.JSON {
+		return env.PrintJSON(struct {
+			Sessions   []protocol.SessionInfo `json:"sessions"`
+			Incomplete *protocol.Incomplete   `json:"incomplete,omitempty"`
+		}{sessions, list.Incomplete})
+	}
+	if len(sessions) == 0 {
+		return env.PrintLines("no sessions; " + cli.HintNothingRuns)
+	}
+	shown, ended := text.SelectListed(sessions)
+	rows := make([]string, len(shown)+1)
+	for _, c := range columns {
+		cells := make([]string, len(shown))
+		for i, s := range shown {
+			cells[i] = c.cell(s)
+		}
+		if strings.Join(cells, "") == "" {
+			continue // nothing is known of it
+		}
+		rows[0] += c.head + "\t"
+		for i, cell := range cells {
+			rows[i+1] += cmp.Or(cell, "-") + "\t"
+		}
+	}
+	for i := range rows {
+		rows[i] = strings.TrimSuffix(rows[i], "\t")
+	}
+	if err := env.PrintTable(rows); err != nil || ended == 0 {
+		return err
+	}
+	return env.PrintLines(text.MoreEnded(ended) + "; --json lists them")
+}
+
+// NewWait makes the command gateway wait.
+func NewWait(env *cli.Env) *cobra.Command {
+	values := make(map[string]*string)
+	flags := make(map[string]*bool)
+	var timeout time.Duration
+	var as string
+	var budget budget
+	var more further
+	cmd := &cobra.Command{
+		Use: "wait [ID] --text T|--regex R|--title T|--gone T|--changed|--idle " +
+			"D|--exit|--waiting|--control [--timeout D]",
+		Short: "Wait for a condition, then print the screen", Args: cobra.MaximumNArgs(1),
+	}
+	for _, name := range text.Conditions {
+		switch name {
+		case "text", "regex", "title", "title-regex", "gone", "idle":
+			values[name] = cmd.Flags().String(name, "", "wait until "+conditionHelp[name])
+		default:
+			flags[name] = cmd.Flags().Bool(name, false, "wait until "+conditionHelp[name])
+		}
+	}
+	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second,
+		"give up after this long, with exit status 124")
+	cmd.Flags().StringVar(&as, "as", cli.DefaultName, cli.AsHelp)
+	budget.addFlag(cmd)
+	more.addFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var chosen []string
+		for _, name := range text.Conditions {
+			if cmd.Flags().Changed(name) && (flags[name] == nil || *flags[name]) {
+				chosen = append(chosen, name)
+			}
+		}
+		if len(chosen) != 1 {
+			return cli.Usage("wait: use exactly one of --%s", strings.Join(text.Conditions, ", --"))
+		}
+		value := ""
+		if v := values[chosen[0]]; v != nil {
+			value = *v
+		}
+		return waitFor(env, cmd, cli.SessionArg(args), chosen[0], value, as, timeout, &budget, more)
+	}
+	return cmd
+}
+
+// further is the flags for patterns that end a wait besides its condition.
+type further struct {
+	any, stop    []string
+	met, stopped []protocol.Until
+}
+
+func (f *further) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.any, "any", nil,
+		"or until a row matches this `REGEX`; may be repeated, and the answer says which it was")
+	cmd.Flags().StringArrayVar(&f.stop, "stop", nil,
+		"give up when a row matches this `REGEX`, with exit status 1; may be repeated")
+}
+
+// read checks the patterns.
+func (f *further) read() (err error) {
+	if f.met, err = text.Patterns("--any", f.any); err != nil {
+		return err
+	}
+	f.stopped, err = text.Patterns("--stop", f.stop)
+	return err
+}
+
+// conditionHelp completes "wait until ...".
+var conditionHelp = map[string]string{
+	"text":  "this `TEXT` is on the screen",
+	"regex": "this `REGEX` (RE2 syntax) matches a row",
+	"title": "this `TEXT` is in the title that the program gives its window",
+	"gone":  "this `TEXT` is no longer on the screen",
+
+	"title-regex": "this `REGEX` matches the title",
+
+	"idle":    "the screen has been quiet for this `DURATION`",
+	"changed": "the screen changes",
+	"exit":    "the program ends",
+	"waiting": "the program waits for input; the header says how this is known",
+	"control": "the user answers the request, control ends, or the user writes",
+}
+
+func waitFor(env *cli.Env,
+	cmd *cobra.Command,
+	id, name, value, as string,
+	timeout time.Duration,
+	budget *budget,
+	more further,
+) error {
+	tokens, err := budget.tokenLimit(cmd, env.JSON)
+	if err != nil {
+		return err
+	}
+	until, err := text.Until(name, value)
+	if err != nil {
+		return cli.Usage("wait --%s: %w", name, err)
+	}
+	if err := more.read(); err != nil {
+		return cli.Usage("wait %w", err)
+	}
+	if err := cli.CheckTimeout(timeout); err != nil {
+		return err
+	}
+	return env.WithClient(
+		as,
+		false,
+		cli.OnSession(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
+			ask := &protocol.Wait{
+				SessionID: s.SessionID,
+				Until:     until,
+				Any:       more.met,
+				Stop:      more.stopped,
+				TimeoutMs: timeout.Milliseconds(),
+			}
+			now, err := c.Read(cmd.Context(), &protocol.Read{SessionID: s.SessionID})
+			if err != nil {
+				return err
+			}
+			if until.Changed {
+				ask.AfterSeq = now.Frame.Seq
+			}
+			got, err := c.Wait(cmd.Context(), ask)
+			if err != nil {
+				return err
+			}
+			if err := printWait(cmd.Context(), env, c, s, got, now.Frame, tokens); err != nil {
+				return err
+			}
+			if came := text.MetCondition(got.Came); came != "" && got.Met {
+				_, _ = fmt.Fprintln(env.Err, "gateway: wait: matched "+came)
+			}
+			if !got.Met {
+				return notMet("wait for "+name+" ("+timeout.String()+")", got)
+			}
+			return nil
+		}),
+	)
+}
+
+// printWait prints the answer to a wait that began when the screen was before.
+func printWait(
+	ctx context.Context,
+	env *cli.Env,
+	c *client.Client,
+	s protocol.SessionInfo,
+	got *protocol.WaitResult,
+	before *protocol.Frame,
+	tokens int,
+) error {
+	switch {
+	case env.JSON:
+		return env.PrintJSON(got)
+	case got.Frame == nil:
+		return env.PrintNotes(got.Notes)
+	case got.ExitCode != nil && !text.IsLastFrame(before):
+		return printEnd(ctx, env, c, s, got.Frame, before, tokens, text.Messages(got.Notes))
+	}
+	return printPage(env, text.WithMessages(got.Notes, header(s, got.Frame)), got.Frame,
+		dialect.Whole(got.Frame, 0), tokens)
+}
+
+// printEnd prints, behind what was said before, what a program printed between a screen and its
+// end, and its last screen.
+func printEnd(
+	ctx context.Context,
+	env *cli.Env,
+	c *client.Client,
+	s protocol.SessionInfo,
+	last, before *protocol.Frame,
+	tokens int,
+	said string,
+) error {
+	if said != "" {
+		said += "\n"
+	}
+	got, err := c.Read(ctx, &protocol.Read{
+		SessionID:  s.SessionID,
+		SinceSeq:   before.Seq,
+		Follow:     true,
+		Scrollback: protocol.MaxHistory,
+	})
+	if err != nil || len(text.HistoryRows(got)) == 0 || got.Frame.Since == 0 {
+		return printPage(env, said+header(s, last), last, dialect.Whole(last, 0), tokens)
+	}
+	lines, known := text.Screen(before, got.Frame)
+	if known {
+		got.Frame.Screen.Lines, got.Frame.Changed, got.Frame.Moved = lines, nil, 0
+	}
+	head := said + header(s, got.Frame) + text.UnseenWarning("row of history", got.HiddenText)
+	return printPage(env, head, got.Frame, dialect.Ended(got, before.Seq), tokens)
+}
+
+// notMet makes the failure of a wait that timed out, or whose program ended first.
+func notMet(condition string, got *protocol.WaitResult) error {
+	switch {
+	case got.Stopped:
+		return cli.Fail(cli.StatusRefused, "%s: stopped by %s", condition, text.MetCondition(got.Came))
+	case got.Ended != "":
+		return cli.Fail(cli.StatusRefused, "%s: %s", condition, text.EndReason(got.Ended))
+	case got.ExitCode != nil:
+		return cli.Fail(cli.StatusRefused, "%s: the program ended first, with %s", condition,
+			text.ExitStatus(*got.ExitCode, got.Signal))
+	}
+	return cli.Fail(cli.StatusTimeout, "%s: timed out", condition)
+}

@@ -1,0 +1,214 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/place"
+	"terminalproxy/gateway/text"
+	"terminalproxy/protocol"
+)
+
+// Exit statuses of gateway status.
+const (
+	statusDriven = 10 // an agent has a keyboard
+	statusAsked  = 11 // an agent waits for the user
+)
+
+// statusMost is how many agents a status names; the others are counted.
+const statusMost = 3
+
+// NewStatus is for status lines and prompts, which run it again and again.
+func NewStatus(env *cli.Env) *cobra.Command {
+	var format string
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "status [ID] [--format TEXT]",
+		Short: "Say in a few words which agent drives or asks, for a status line or prompt",
+		Args:  cobra.MaximumNArgs(1),
+		Long: "status prints one line such as \"claude drives bash-x7kq\" or \"codex asks " +
+			"vim-p2vd\". It prints nothing when no agent\n" +
+			"drives or waits for you, no gateway runs, or the gateway does not answer in time. " +
+			"Names cannot bring along control\n" +
+			"characters, tmux's #[style] or #(command), or the escapes of a prompt. The line " +
+			"names three agents at most; --json lists all.\n\n" +
+			"Exit status: 0 nothing; 10 an agent drives; 11 an agent waits for you; else as for " +
+			"the other commands.",
+		Example: "  set -g status-right '#(gateway status)'  # tmux\n" +
+			"  gateway status >/dev/null; [ $? = 11 ] && echo 'an agent waits'",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case timeout <= 0:
+				return cli.Usage("--timeout %s: must be more than 0", timeout)
+			case env.JSON && cmd.Flags().Changed("format"):
+				return cli.Usage("--format cannot be used with --json")
+			}
+			if rest := statusParts("", "", "").Replace(format); strings.Contains(rest, "{") {
+				return cli.Usage("--format %.40q: knows {agent}, {does} and {session}", format)
+			}
+			return sayStatus(cmd.Context(), env, cli.SessionArg(args), format, timeout)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&format, "format", "{agent} {does} {session}",
+		"`TEXT` for each agent, in which {agent}, {does} (drives, pauses, waits, asks) and "+
+			"{session} are replaced")
+	f.DurationVar(&timeout, "timeout", 200*time.Millisecond,
+		"give up after this long, with exit status 124")
+	return cmd
+}
+
+// deed is what an agent does in a session that the user may want to know of.
+type deed struct {
+	Agent   string `json:"agent"`
+	Does    string `json:"does"`
+	Session string `json:"session"`
+}
+
+func sayStatus(ctx context.Context, env *cli.Env, id, format string, timeout time.Duration) error {
+	sessions, err := quickList(ctx, env, timeout)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		sessions = text.Find(sessions, id)
+	}
+	var asking, driving []deed
+	for _, s := range sessions {
+		for _, d := range deeds(s) {
+			if d.Does == "asks" || d.Does == "waits" {
+				asking = append(asking, d)
+			} else {
+				driving = append(driving, d)
+			}
+		}
+	}
+	all := slices.Concat(asking, driving)
+	switch {
+	case len(asking) > 0:
+		env.Status = statusAsked
+	case len(driving) > 0:
+		env.Status = statusDriven
+	}
+	switch {
+	case env.JSON:
+		return env.PrintJSON(map[string]any{"agents": append([]deed{}, all...)})
+	case len(all) == 0:
+		return nil
+	}
+	var words []string
+	for _, d := range all[:min(len(all), statusMost)] {
+		words = append(words, statusParts(d.Agent, d.Does, d.Session).Replace(format))
+	}
+	if more := len(all) - statusMost; more > 0 {
+		words = append(words, fmt.Sprintf("+%d", more))
+	}
+	return env.PrintLines(strings.Join(words, ", "))
+}
+
+// quickList lists the sessions, and is empty if no gateway runs. It makes one try within the
+// timeout.
+func quickList(
+	ctx context.Context,
+	env *cli.Env,
+	timeout time.Duration,
+) (sessions []protocol.SessionInfo, err error) {
+	ep, err := env.Endpoint()
+	if err != nil {
+		return nil, err
+	}
+	ep.Displaced = nil
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var absent atomic.Bool
+	conf := env.ClientConfig(ep, protocol.PathView, "")
+	if ep.Remote() {
+		conf = env.ClientConfig(ep, protocol.PathAgent, protocol.PathView)
+	}
+	conf.Name, conf.Passed = cli.DefaultName, nil
+	var failed atomic.Int64
+	once := func(dial func(context.Context) (net.Conn, error)) func(context.Context) (net.Conn, error) {
+		return func(dialing context.Context) (net.Conn, error) {
+			conn, err := dial(dialing)
+			if err != nil {
+				absent.Store(place.IsVacant(err))
+				if failed.Add(1) > int64(len(conf.Others)) {
+					cancel() // the client would try again
+				}
+			}
+			return conn, err
+		}
+	}
+	conf.Dial = once(conf.Dial)
+	for i := range conf.Others {
+		conf.Others[i].Dial = once(conf.Others[i].Dial)
+	}
+	conf.Incomplete = nil // a prompt has no room for it
+	c := client.New(conf)
+	sessions, err = c.Sessions(ctx)
+	_ = c.Close()
+	_, refused := errors.AsType[*protocol.Error](err)
+	switch {
+	case err == nil, refused:
+		return sessions, err
+	case absent.Load():
+		return nil, nil
+	}
+	return nil, cli.Fail(cli.StatusTimeout, "status: the gateway did not answer within %s", timeout)
+}
+
+// deeds lists what agents do in a session, the asking agent first.
+func deeds(s protocol.SessionInfo) (all []deed) {
+	if s.State != protocol.StateRunning {
+		return nil
+	}
+	k, session := s.Keyboard, plain(s.SessionID)
+	if k.Asking != "" {
+		all = append(all, deed{plain(k.Asking), "asks", session})
+	}
+	if s.Chat != nil && s.Chat.Open > 0 {
+		all = append(all, deed{plain(s.Chat.Agent), "asks", session})
+	}
+	if k.Holder != protocol.HolderAgent {
+		return all
+	}
+	does := "drives"
+	switch {
+	case k.Held, s.Blackout != nil && s.Blackout.Unattended:
+		does = "waits"
+	case k.Paused, k.Away:
+		does = "pauses"
+	}
+	return append(all, deed{plain(k.AgentName), does, session})
+}
+
+// statusParts replaces what a format may hold.
+func statusParts(agent, does, session string) *strings.Replacer {
+	return strings.NewReplacer("{agent}", agent, "{does}", does, "{session}", session)
+}
+
+// plain keeps of a name its letters, digits and characters without a meaning to tmux and to the
+// prompts of shells. Names from a gateway are not trusted.
+func plain(name string) string {
+	const longest = 32
+	runes := []rune(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune(" ._-@:", r):
+			return r
+		}
+		return -1
+	}, text.OneLine(name)))
+	return cmp.Or(strings.TrimSpace(string(runes[:min(len(runes), longest)])), "an agent")
+}

@@ -1,0 +1,19 @@
+package setup
+
+import (
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/internal/manual"
+)
+
+// NewManual writes what make install and the packages put beside the binaries.
+func NewManual(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "manual DIR",
+		Short: "Write the manual pages and the shells' completions of proxy and gateway below " +
+			"DIR, a share directory",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE:   func(_ *cobra.Command, args []string) error { return manual.Write(args[0], root) },
+	}
+}

@@ -1,0 +1,47 @@
+package setup
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/cli/clitest"
+	"terminalproxy/cmd/internal/cli/marks"
+	"terminalproxy/protocol"
+)
+
+func TestMarks(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		got := clitest.Command(t, "marks", shell)
+		require.Equal(t, cli.StatusOK, got.Status, got.Err)
+		require.Contains(t, got.Out, "133;C")
+		require.Contains(t, clitest.Command(t, "help", "marks").Out, "gateway marks "+shell)
+	}
+	clitest.RunFailing(t, cli.StatusUsage, "marks: name one shell: bash, zsh, fish\nhint: for bash: eval \"$(gateway marks bash)\"", "marks")
+	clitest.RunFailing(t, cli.StatusUsage, `marks: there is no snippet for "csh": name one of bash, zsh, fish`, "marks", "csh")
+	clitest.RunFailing(t, cli.StatusUsage, "did you mean: gateway marks", "mark", "bash")
+	require.Equal(t, "bash\nzsh\nfish\n:4\n", clitest.Command(t, "__complete", "marks", "").Out)
+}
+
+// Only a bash that talks to its terminal is marked without its user's doing.
+func TestMarkedEnv(t *testing.T) {
+	t.Setenv("PROMPT_COMMAND", "hook;")
+	for _, flags := range [][]string{nil, {"-i"}, {"--norc", "--login"}} {
+		env := marks.Env(&protocol.ProxyStart{Command: "/bin/bash", Args: flags})
+		require.Len(t, env, 2)
+		require.Equal(t, "PROMPT_COMMAND=hook;\n"+marks.MarkStart, env[0])
+		require.Contains(t, env[1], "133;C")
+	}
+	for _, m := range []protocol.ProxyStart{
+		{Command: "bash", Args: []string{"-c", "ls"}},
+		{Command: "bash", Args: []string{"script"}},
+		{Command: "vim"},
+		{Command: "sh"},
+		{Command: "bash", Env: []string{"PROMPT_COMMAND=mine"}},
+	} {
+		require.Nil(t, marks.Env(&m), m)
+	}
+	t.Setenv("PROMPT_COMMAND", marks.MarkStart) // one of our shells within another
+	require.Nil(t, marks.Env(&protocol.ProxyStart{Command: "bash"}))
+}
