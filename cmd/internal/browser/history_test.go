@@ -80,3 +80,49 @@ func TestScrollingUpShowsTheHistory(t *testing.T) {
 	g.print("vim-1", "hidden")
 	b.WaitFor(inView + `.length === 0 && document.querySelectorAll('.past .row').length === 0`)
 }
+
+// A browser limits the height of an element. Chromium's limit is that of 1.9 million rows.
+func TestAnOpenPageFollowsMillionsOfLines(t *testing.T) {
+	g := serve(t, auth.RoleViewer, "vim-1", vim())
+	g.print("vim-1", "%s", numbered(0, 100))
+	b := openPage(g)
+	b.WaitFor(inView + `.includes('line 99 of a log')`)
+	const chunk, all = 100_000, 3_000_000
+	for at := 100; at < all; at += chunk {
+		g.print("vim-1", "%s", numbered(at, at+chunk))
+		b.WaitFor(inView + fmt.Sprintf(`.includes('line %d of a log')`, at+chunk-1))
+	}
+	require.Less(t, browser.JS[float64](b, `document.querySelector('.past').getBoundingClientRect().height`), 15.1e6)
+	b.RunSteps(chromedp.KeyEvent(kb.PageUp))
+	b.WaitFor(browser.Text(".back") + `.match(/^line 3,000,0\d\d of 3,000,0\d\d Back to now$/)`)
+	b.RunSteps(chromedp.KeyEvent(kb.Home))
+	b.WaitFor(inView + `.includes('line 2999078 of a log')`)
+	b.Press("Back to now")
+	b.WaitFor(inView + `.includes('line 3000099 of a log')`)
+}
+
+// A reader keeps the place however much the program prints on, and can come back to the end.
+func TestAReaderKeepsThePlaceForMillionsOfLines(t *testing.T) {
+	g := serve(t, auth.RoleViewer, "vim-1", vim())
+	g.print("vim-1", "%s", numbered(0, 900))
+	b := openPage(g)
+	b.WaitFor(inView + `.includes('line 899 of a log') && document.querySelector('.past').clientHeight > 0`)
+	b.RunSteps(chromedp.KeyEvent(kb.Home))
+	b.WaitFor(inView + `[0] === 'line 0 of a log'`)
+	for at := 900; at < 2_000_900; at += 500_000 {
+		g.print("vim-1", "%s", numbered(at, at+500_000))
+		b.WaitFor(browser.Text(".back") + fmt.Sprintf(`.includes(' of %s')`, grouped(at+500_000-23)))
+		require.Equal(t, "line 0 of a log", browser.JS[[]string](b, inView)[0])
+	}
+	b.RunSteps(chromedp.KeyEvent(kb.End))
+	b.WaitFor(inView + `.includes('line 2000899 of a log')`)
+}
+
+// grouped writes a number below a thousand million as the page does.
+func grouped(n int) string {
+	out := fmt.Sprint(n)
+	for i := len(out) - 3; i > 0; i -= 3 {
+		out = out[:i] + "," + out[i:]
+	}
+	return out
+}

@@ -1,4 +1,4 @@
-import {h, setText, setShown} from './dom.js';
+import {h, setText, setShown, orderChildren} from './dom.js';
 import {makeRow} from './painter.js';
 import {foldRuns} from './sgr.js';
 import {formatNumber} from './wording.js';
@@ -7,15 +7,21 @@ const pageRows = 200; // rows of one request
 const margin = 30; // rows drawn above and below those in view
 const maxRows = 6000; // rows kept here before those far away are dropped
 const edge = 2; // pixels
+// Pixels: Firefox lays out no more than 17.8 million, Chromium and Safari 33.5 million.
+const maxHeight = 15e6;
+const refreshOldestAfter = 5000; // lines printed since the oldest one was asked for
+const maxSelected = 4000; // lines of a selection that stay drawn
 
 /**
  * Rows that left the screen, above it. Their line numbers last, so the reader keeps the place while
  * the program prints on.
  */
 export class Scrollback {
-  first = 0; // line at the top of the region; next follows its last, oldest is still kept
-  next = 0;
-  oldest = 0;
+  first = 0; // line at the top of the region, and the line after its last
+  last = 0;
+  next = 0; // the line after the newest
+  oldest = 0; // the first that is still kept
+  askedAt = 0; // next when oldest was asked for
   cols = 0;
   /** @type {Map<number, string>} The text by line. */
   rows = new Map();
@@ -41,7 +47,8 @@ export class Scrollback {
     this.painter = painter;
     this.askRows = ask;
     this.onMove = moved;
-    this.region = h('div', {class: 'past'});
+    this.block = h('div', {class: 'rows'});
+    this.region = h('div', {class: 'past'}, this.block);
     this.gap = h('p', {class: 'gap'});
     this.placeLabel = h('span', {});
     this.nowBar = h(
@@ -77,21 +84,56 @@ export class Scrollback {
   /** @param {number} next */
   growTo(next) {
     if (next === this.next) return;
-    const was = this.height();
-    this.next = Math.max(next, this.first);
+    this.keepInView(() => {
+      const reading = this.lineInView();
+      this.next = Math.max(next, this.first);
+      this.fitWindow(this.isBack ? reading : this.next);
+    });
+    if (!this.isBack && this.next - this.askedAt >= refreshOldestAfter) this.askOldest(true);
+  }
+
+  maxLines() {
+    return Math.max(4 * pageRows, Math.floor(maxHeight / (this.painter.row || 1)));
+  }
+
+  /**
+   * A browser limits the height of an element, so the region is a window of the lines from first
+   * on, with reading in it.
+   * @param {number} reading
+   */
+  fitWindow(reading) {
+    const most = this.maxLines();
+    const lowest = this.next - most;
+    if (this.first < lowest)
+      this.first = Math.min(Math.max(this.first, reading - Math.floor(most / 2)), lowest);
+    this.last = Math.min(this.next, this.first + most);
     this.resizeRegion();
-    if (!this.isBack) this.box.scrollTop += this.height() - was;
-    this.draw();
+  }
+
+  /** Moves the window if the reader is near its end and there are more lines. */
+  slideWindow() {
+    const near = 2 * margin * this.painter.row;
+    const {scrollTop, clientHeight} = this.box;
+    const up = scrollTop < near && this.first > this.oldest;
+    const down = scrollTop + clientHeight > this.height() - near && this.last < this.next;
+    if (!this.isBack || (!up && !down)) return false;
+    this.keepInView(() => {
+      const reading = this.lineInView();
+      if (up) this.first = this.oldest;
+      this.fitWindow(reading);
+    });
+    return true;
   }
 
   /** @param {number} line */
   clear(line) {
     this.isBack = false;
-    this.first = this.next = this.oldest = line;
+    this.first = this.last = this.next = this.oldest = this.askedAt = line;
     this.cols = 0;
     for (const all of [this.rows, this.foldedHeights, this.drawn]) all.clear();
     this.extraSums = null;
-    this.region.replaceChildren();
+    this.block.replaceChildren();
+    this.gap.remove();
     this.resizeRegion();
     this.showPlace();
   }
@@ -99,6 +141,7 @@ export class Scrollback {
   /** @param {boolean} afresh */
   async askOldest(afresh) {
     const was = this.cols;
+    this.askedAt = this.next;
     const r = await this.read({scrollback: 1});
     if (r && was === this.cols) this.keepInView(() => this.setOldest(r.oldestLine || 0, afresh));
   }
@@ -121,6 +164,7 @@ export class Scrollback {
    * @param {number} oldest @param {boolean} [afresh]
    */
   setOldest(oldest, afresh) {
+    const reading = this.lineInView();
     this.oldest = oldest;
     if (afresh) {
       this.first = oldest;
@@ -130,7 +174,7 @@ export class Scrollback {
       this.extraSums = null;
     }
     this.first = Math.min(this.first, oldest, this.next);
-    this.resizeRegion();
+    this.fitWindow(reading);
   }
 
   /** @param {number} line */
@@ -163,13 +207,13 @@ export class Scrollback {
   }
 
   height() {
-    return this.topOf(this.next);
+    return this.topOf(this.last);
   }
 
   /** @param {number} y */
   lineAt(y) {
     let low = this.first;
-    let high = this.next;
+    let high = this.last;
     while (low < high) {
       const mid = Math.ceil((low + high) / 2);
       if (this.topOf(mid) <= y) low = mid;
@@ -188,14 +232,19 @@ export class Scrollback {
     return {line, off: this.box.scrollTop - this.topOf(line)};
   }
 
+  /** The newest while the reader is at the screen. */
+  lineInView() {
+    return this.isBack ? this.firstInView().line : this.next;
+  }
+
   /** Keeps the rows in view in place while act moves them. @param {() => void} act */
   keepInView(act) {
     const at = this.isBack ? this.firstInView() : null;
     const behind = this.box.scrollTop - this.height();
     act();
-    this.box.scrollTop = at
-      ? this.topOf(Math.max(at.line, this.first)) + at.off
-      : this.height() + behind;
+    const to = at ? this.topOf(Math.max(at.line, this.first)) + at.off : this.height() + behind;
+    // Setting it would stop a finger's scrolling.
+    if (Math.abs(this.box.scrollTop - to) >= 1) this.box.scrollTop = to;
     this.draw();
   }
 
@@ -220,7 +269,7 @@ export class Scrollback {
   }
 
   handleScroll() {
-    const back = this.next > this.first && this.box.scrollTop < this.height() - edge;
+    const back = this.last > this.first && this.box.scrollTop < this.height() - edge;
     if (back !== this.isBack) {
       this.isBack = back;
       if (back) this.askOldest(true);
@@ -235,32 +284,53 @@ export class Scrollback {
 
   draw() {
     this.showPlace();
+    if (this.slideWindow()) return; // which draws
     const low = this.lineAt(this.box.scrollTop) - margin;
     const high = this.lineAt(this.box.scrollTop + this.box.clientHeight) + margin;
-    const inView = this.isBack ? [Math.max(low, this.first), Math.min(high, this.next)] : [0, 0];
-    for (const [line, e] of this.drawn)
-      if (line < inView[0] || line >= inView[1]) this.removeRow(line, e);
+    const [from, to] = this.isBack ? this.drawnRange(low, high) : [0, 0];
+    for (const [line, e] of this.drawn) if (line < from || line >= to) this.removeRow(line, e);
     let lacking = -1;
     let gone = -1;
-    for (let line = inView[0]; line < inView[1]; line++) {
-      if (this.rows.has(line)) this.drawRow(line);
-      else if (line < this.oldest) gone = line;
+    const rows = [];
+    for (let line = from; line < to; line++) {
+      rows.push(this.drawRow(line));
+      if (this.rows.has(line)) continue;
+      if (line < this.oldest) gone = line;
       else if (lacking < 0) lacking = line;
     }
-    this.showGap(gone < 0 && low <= this.first ? this.first - 1 : gone);
+    orderChildren(this.block, rows);
+    this.block.style.top = this.topOf(from) + 'px';
+    const atTop = low <= this.first && this.first <= this.oldest;
+    this.showGap(gone < 0 && atTop ? this.first - 1 : gone);
     if (lacking >= 0) this.fetchRows(lacking);
   }
 
-  /** @param {number} line */
+  /**
+   * Rows of a selection stay, so that it can be copied.
+   * @param {number} low @param {number} high
+   */
+  drawnRange(low, high) {
+    let from = Math.max(low, this.first);
+    let to = Math.min(high, this.last);
+    const s = getSelection();
+    if (s && !s.isCollapsed && this.drawn.size > 0)
+      for (const [line, e] of this.drawn)
+        if (e.contains(s.anchorNode) || e.contains(s.focusNode)) {
+          from = Math.min(from, Math.max(line, to - maxSelected));
+          to = Math.max(to, Math.min(line + 1, from + maxSelected));
+        }
+    return [from, to];
+  }
+
+  /** A row that has not come yet is blank. @param {number} line */
   drawRow(line) {
     let e = this.drawn.get(line);
     if (!e) {
       e = makeRow();
       this.painter.drawRow(e, this.rows.get(line) || '');
       this.drawn.set(line, e);
-      this.region.append(e);
     }
-    e.style.top = this.topOf(line) + 'px';
+    return e;
   }
 
   /** @param {number} line @param {HTMLElement} e */
@@ -284,8 +354,11 @@ export class Scrollback {
     if (text.length === 0) return;
     this.keepInView(() => {
       text.forEach((row, i) => {
-        this.rows.set((r.firstLine || 0) + i, row);
-        this.measureRow((r.firstLine || 0) + i, row);
+        const at = (r.firstLine || 0) + i;
+        const blank = !this.rows.has(at) && this.drawn.get(at);
+        if (blank) this.removeRow(at, blank);
+        this.rows.set(at, row);
+        this.measureRow(at, row);
       });
       this.extraSums = null;
       this.forgetFar(line);
@@ -346,6 +419,17 @@ export class Scrollback {
     this.keepInView(() => this.setOldest(this.oldest, true));
   }
 
+  /**
+   * below: CSS pixels from the top of the box.
+   * @param {number} line @param {number} below
+   */
+  showLine(line, below) {
+    this.first = Math.min(this.first, this.oldest);
+    this.fitWindow(line);
+    this.box.scrollTop = line > this.first ? this.topOf(line) - below : 0;
+    this.handleScroll();
+  }
+
   /** @param {KeyboardEvent} e */
   handleKey(e) {
     const by = {PageUp: -1, PageDown: 1, Home: -Infinity, End: Infinity}[e.key];
@@ -359,7 +443,7 @@ export class Scrollback {
       return;
     e.preventDefault();
     if (by === Infinity) this.showNow();
-    else if (by === -Infinity) this.box.scrollTop = 0;
+    else if (by === -Infinity) this.showLine(Math.min(this.first, this.oldest), 0);
     else
       this.box.scrollTop +=
         by * (Math.floor(this.box.clientHeight / this.painter.row) - 2) * this.painter.row;
