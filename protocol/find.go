@@ -44,6 +44,12 @@ type Wrap struct {
 	Blanks int `json:"blanks,omitempty"`
 }
 
+// WrapsBefore returns those of wraps, in order, whose row is before row n.
+func WrapsBefore(wraps []Wrap, n int) []Wrap {
+	end, _ := slices.BinarySearchFunc(wraps, n, func(w Wrap, n int) int { return w.Row - n })
+	return slices.Clip(wraps[:end])
+}
+
 // MaxJoined is the most wrapped rows that count as one line.
 const MaxJoined = 100
 

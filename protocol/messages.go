@@ -196,6 +196,9 @@ type ReadResult struct {
 	// HiddenText are the lines of Text, from 0, that hold text which a person cannot see, where
 	// Text is history.
 	HiddenText []int `json:"hiddenText,omitempty"`
+	// Wraps are the lines of Text, from 0, that continue in the next one. They come for history that
+	// is read with Attributes.
+	Wraps []Wrap `json:"wraps,omitempty"`
 	// Found answers a read with Match; an older proxy does not send it.
 	Found *Found `json:"found,omitempty"`
 	// Command answers a read with Command, and Text is of its output; an older proxy does not send

@@ -88,7 +88,9 @@ type ViewState struct {
 	// itself.
 	Clusters bool `json:"clusters,omitempty"`
 	// Reverse says that the terminal's own colours have changed places (DECSCNM).
-	Reverse  bool     `json:"reverse,omitempty"`
+	Reverse bool `json:"reverse,omitempty"`
+	// Wraps are the rows that continue in the next one: a copied text joins them.
+	Wraps    []Wrap   `json:"wraps,omitempty"`
 	Keyboard Keyboard `json:"keyboard"`
 	Blackout *Hidden  `json:"blackout,omitempty"`
 	// Typed is an agent's newest input since a viewer looks; it may be nil.

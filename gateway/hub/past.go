@@ -189,6 +189,9 @@ func (s *session) readHistory(r *protocol.ReadResult, m *protocol.Read) (refusal
 			r.HiddenText = append(r.HiddenText, row)
 		}
 	}
+	if m.Attributes {
+		r.Wraps = protocol.WrapsBefore(kept.Wraps, len(rows))
+	}
 	return ""
 }
 

@@ -15,7 +15,7 @@ func TestAnEndedProgramsHistoryIsRead(t *testing.T) {
 	_, proxy, agent := scene()
 	proxy.Handle(full("vim-1", 7, "last", ""))
 	past := &protocol.Past{
-		Text: "one\ntwo\n\nfour", FirstLine: 10, NextLine: 14, HiddenText: []int{1, 3},
+		Text: "one\ntwo\n\nfour", FirstLine: 10, NextLine: 14, HiddenText: []int{1, 3}, Wraps: []protocol.Wrap{{Row: 1}, {Row: 4, Blanks: 2}},
 		Older: []protocol.Page{protocol.NewPage(protocol.Excerpt{First: 9, Rows: []string{"zero"}, Hidden: []int{0}})},
 		Seen:  []protocol.Seen{{Seq: 3, Line: 7}, {Seq: 5, Line: 12}, {Seq: 6, Line: 14}},
 	}
@@ -31,8 +31,11 @@ func TestAnEndedProgramsHistoryIsRead(t *testing.T) {
 	agent.Handle(&protocol.View{RequestID: "v", SessionID: "vim-1"})
 	rows, ok := allMessages(agent)[1].(*protocol.Rows)
 	require.True(t, ok && rows.Line == 14, "who looks knows that there is a history, and where")
+	require.Equal(t, []protocol.Wrap{{Row: 0, Blanks: 2}}, rows.State.Wraps)
 	line := func(n uint64) *uint64 { return &n }
 	whole := read(&protocol.Read{Scrollback: 100})
+	require.Empty(t, whole.Wraps, "an agent reads lines")
+	require.Equal(t, []protocol.Wrap{{Row: 2}}, read(&protocol.Read{Scrollback: 100, Attributes: true}).Wraps)
 	require.Equal(t, []uint64{14, 5}, []uint64{whole.Frame.Line, uint64(whole.Frame.Screen.Scrollback)})
 	for _, c := range []struct {
 		name                       string

@@ -208,14 +208,17 @@ func (s *session) endViews(last protocol.Message, informed map[*Peer]*subscripti
 // finalRows returns the last screen of an ended session.
 func (s *session) finalRows() *protocol.Rows {
 	f, line := s.lastFrame(), uint64(0)
+	var wraps []protocol.Wrap
 	if s.past != nil && !f.Blackout.ByUser() {
 		line = s.past.NextLine
+		wraps = s.past.Rows(line, line).Wraps
 	}
 	return &protocol.Rows{
 		SessionID: s.key.id, Line: line, Seq: 1, Rev: f.Seq, Cols: f.Screen.Cols,
 		Rows: f.Screen.Rows, Cursor: f.Screen.Cursor, Lines: f.Screen.Lines,
 		State: &protocol.ViewState{
 			Title: f.Screen.Title, Alt: f.Screen.Alt, Keyboard: f.Keyboard, Blackout: f.Blackout,
+			Wraps: wraps,
 		},
 	}
 }

@@ -73,6 +73,12 @@ interface Incomplete {
   why: string;
 }
 
+/** A row that continues in the next one. blanks end it, and its text lacks them. */
+interface Wrap {
+  row: number;
+  blanks?: number;
+}
+
 interface Color {
   name: string;
   rgb: string;
@@ -101,6 +107,7 @@ interface ViewState {
   palette?: Color[];
   clusters?: boolean;
   reverse?: boolean;
+  wraps?: Wrap[];
   keyboard: KeyboardState;
   typed?: AgentTyped;
 }
@@ -294,6 +301,7 @@ interface ReadResult {
   firstLine?: number;
   nextLine?: number;
   oldestLine?: number;
+  wraps?: Wrap[];
 }
 
 interface RecordsRead {

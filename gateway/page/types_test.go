@@ -25,6 +25,7 @@ func TestTheScriptsKnowTheMessages(t *testing.T) {
 		"SessionInfo":        protocol.SessionInfo{},
 		"Incomplete":         protocol.Incomplete{},
 		"Color":              protocol.Color{},
+		"Wrap":               protocol.Wrap{},
 		"Cursor":             protocol.Cursor{},
 		"ChangedRow":         protocol.Row{},
 		"AgentTyped":         protocol.AgentTyped{},

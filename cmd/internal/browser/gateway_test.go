@@ -271,7 +271,11 @@ func (g *gateway) history(m *protocol.Read) protocol.Message {
 	r.Frame.Screen.Lines = make([]string, r.Frame.Screen.Rows)
 	var rows []string
 	for line := first; line < stop; line++ {
-		rows = append(rows, protocol.VisibleRow(string(s.AppendHistoryANSI(nil, int(line-oldest)))))
+		row := int(line - oldest)
+		if s.HistoryWrapped(row) {
+			r.Wraps = append(r.Wraps, protocol.Wrap{Row: len(rows), Blanks: s.HistoryBlanks(row)})
+		}
+		rows = append(rows, protocol.VisibleRow(string(s.AppendHistoryANSI(nil, row))))
 	}
 	r.Text = strings.Join(rows, "\n")
 	return r

@@ -101,6 +101,11 @@ func message(s *screen.Screen) *protocol.Rows {
 		m.State.Palette = append(m.State.Palette, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
 	})
 	m.State.Clusters, m.State.Reverse, m.State.Alt = s.Modes().Graphemes, s.Modes().Reverse, s.Alt()
+	for y := range m.Rows {
+		if s.RowWrapped(y) {
+			m.State.Wraps = append(m.State.Wraps, protocol.Wrap{Row: y, Blanks: s.RowBlanks(y)})
+		}
+	}
 	m.Line = s.HistoryNumber() + uint64(s.HistoryLen())
 	return m
 }

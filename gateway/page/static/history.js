@@ -1,5 +1,6 @@
 import {h, setText, setShown, orderChildren} from './dom.js';
 import {makeRow} from './painter.js';
+import {setWrap} from './copy.js';
 import {foldRuns} from './sgr.js';
 import {formatNumber} from './wording.js';
 
@@ -25,6 +26,8 @@ export class Scrollback {
   cols = 0;
   /** @type {Map<number, string>} The text by line. */
   rows = new Map();
+  /** @type {Map<number, Wrap>} The rows that continue in the next one, by line. */
+  wraps = new Map();
   /** @type {Map<number, number>} How many lines a folded row takes, if more than one. */
   foldedHeights = new Map();
   /** @type {{at: number, sum: number}[] | null} The sums of tall by line; null until needed. */
@@ -130,7 +133,7 @@ export class Scrollback {
     this.isBack = false;
     this.first = this.last = this.next = this.oldest = this.askedAt = line;
     this.cols = 0;
-    for (const all of [this.rows, this.foldedHeights, this.drawn]) all.clear();
+    for (const all of [this.rows, this.wraps, this.foldedHeights, this.drawn]) all.clear();
     this.extraSums = null;
     this.block.replaceChildren();
     this.gap.remove();
@@ -168,7 +171,7 @@ export class Scrollback {
     this.oldest = oldest;
     if (afresh) {
       this.first = oldest;
-      for (const all of [this.rows, this.foldedHeights])
+      for (const all of [this.rows, this.wraps, this.foldedHeights])
         for (const line of all.keys()) if (line < oldest) all.delete(line);
       for (const [line, e] of this.drawn) if (line < oldest) this.removeRow(line, e);
       this.extraSums = null;
@@ -328,6 +331,8 @@ export class Scrollback {
     if (!e) {
       e = makeRow();
       this.painter.drawRow(e, this.rows.get(line) || '');
+      const wrap = this.wraps.get(line);
+      if (wrap) setWrap(e, wrap);
       this.drawn.set(line, e);
     }
     return e;
@@ -353,6 +358,7 @@ export class Scrollback {
     const text = (r.nextLine || 0) > (r.firstLine || 0) ? (r.text || '').split('\n') : [];
     if (text.length === 0) return;
     this.keepInView(() => {
+      for (const w of r.wraps || []) this.wraps.set((r.firstLine || 0) + w.row, w);
       text.forEach((row, i) => {
         const at = (r.firstLine || 0) + i;
         const blank = !this.rows.has(at) && this.drawn.get(at);
@@ -376,8 +382,7 @@ export class Scrollback {
     if (this.rows.size <= maxRows) return;
     for (const line of this.rows.keys()) {
       if (Math.abs(line - near) < maxRows / 4) continue;
-      this.rows.delete(line);
-      this.foldedHeights.delete(line);
+      for (const all of [this.rows, this.wraps, this.foldedHeights]) all.delete(line);
     }
   }
 

@@ -1,3 +1,4 @@
+import {clearWrap, setWrap, enableCopying} from './copy.js';
 import {splitRuns, foldRuns, findCell, plain, DIRECT} from './sgr.js';
 
 /** @param {number} n */
@@ -146,6 +147,7 @@ export class Painter {
     this.cursor.setAttribute('aria-hidden', 'true');
     this.sheet.append(this.grid);
     root.replaceChildren(this.sheet);
+    enableCopying(root);
   }
 
   /**
@@ -236,10 +238,20 @@ export class Painter {
     next.forEach((text, i) => {
       if (repaint || text !== was[i]) this.paintRow(i);
     });
+    this.markWraps(state.wraps || []);
     this.seq = m.seq;
     this.cursorAt = m.cursor;
     this.placeCursor();
     return true;
+  }
+
+  /** @param {Wrap[]} wraps */
+  markWraps(wraps) {
+    for (const row of this.grid.children) clearWrap(row);
+    for (const w of wraps) {
+      const row = this.grid.children[w.row];
+      if (row) setWrap(row, w);
+    }
   }
 
   /** @param {Partial<ViewState>} state */

@@ -199,6 +199,9 @@ func (p *Player) shownRows(id string) *protocol.Rows {
 	m.Lines = make([]string, m.Rows)
 	for i := range m.Lines {
 		m.Lines[i] = protocol.VisibleRow(string(s.AppendRowANSI(nil, i)))
+		if s.RowWrapped(i) {
+			m.State.Wraps = append(m.State.Wraps, protocol.Wrap{Row: i, Blanks: s.RowBlanks(i)})
+		}
 	}
 	p.coverSecrets(m.Lines)
 	return m

@@ -50,6 +50,9 @@ func (o *Observer) addHistory(r *protocol.ReadResult, m *protocol.Read, seen *se
 	r.OldestLine, r.FirstLine, r.NextLine = oldest, oldest+uint64(start), oldest+uint64(stop)
 	r.Text = strings.Join(rows, "\n")
 	r.HiddenText = o.concealedRows(start, stop)
+	if m.Attributes {
+		r.Wraps = o.pastWraps(start, stop)
+	}
 	return nil
 }
 
@@ -136,11 +139,7 @@ func (o *Observer) excerpt(start, stop int) protocol.Excerpt {
 		Hidden: o.concealedLines(start, stop),
 	}
 	out.Rows = append(out.Rows, main[min(max(start-length, 0), len(main)):min(max(stop-length, 0), len(main))]...)
-	for i := start; i < min(stop, length); i++ {
-		if o.model.HistoryWrapped(i) {
-			out.Wraps = append(out.Wraps, protocol.Wrap{Row: i - start, Blanks: o.model.HistoryBlanks(i)})
-		}
-	}
+	out.Wraps = o.pastWraps(start, min(stop, length))
 	for _, w := range o.screenWraps(length) {
 		if start <= w.Row && w.Row < stop {
 			out.Wraps = append(out.Wraps, protocol.Wrap{Row: w.Row - start, Blanks: w.Blanks})
@@ -149,10 +148,26 @@ func (o *Observer) excerpt(start, stop int) protocol.Excerpt {
 	return out
 }
 
+// pastWraps returns the wrapped rows of history from start to before stop, counted from 0.
+func (o *Observer) pastWraps(start, stop int) (wraps []protocol.Wrap) {
+	for i := start; i < stop; i++ {
+		if o.model.HistoryWrapped(i) {
+			wraps = append(wraps, protocol.Wrap{Row: i - start, Blanks: o.model.HistoryBlanks(i)})
+		}
+	}
+	return wraps
+}
+
 // screenWraps returns the wrapped rows of the main screen, counted from first. It returns nil while
 // the alternate screen is shown.
-func (o *Observer) screenWraps(first int) (wraps []protocol.Wrap) {
-	for row := range o.mainLines() {
+func (o *Observer) screenWraps(first int) []protocol.Wrap {
+	return o.wrapsOf(len(o.mainLines()), first)
+}
+
+// wrapsOf returns the wrapped ones of the first rows of the screen that is shown, counted from
+// first.
+func (o *Observer) wrapsOf(rows, first int) (wraps []protocol.Wrap) {
+	for row := range rows {
 		if o.model.RowWrapped(row) {
 			wraps = append(wraps, protocol.Wrap{Row: first + row, Blanks: o.model.RowBlanks(row)})
 		}

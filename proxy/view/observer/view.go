@@ -104,6 +104,7 @@ func (o *Observer) rowsMessage(f *protocol.Frame) *protocol.Rows {
 	m.Line = o.firstScreenLine()
 	m.State.Palette = o.changedColours()
 	m.State.Clusters, m.State.Reverse = modes.Graphemes, modes.Reverse
+	m.State.Wraps = o.wrapsOf(m.Rows, 0)
 	o.fillRows(m)
 	if tooLarge(m.Lines) {
 		m.Lines, v.revs = s.Lines, nil

@@ -129,3 +129,22 @@ func TestAWrappedLineKeepsItsBlanks(t *testing.T) {
 		}
 	}
 }
+
+// A copied text joins the rows of a line, on the screen and above it, and on the alternate screen.
+func TestViewersKnowWhichRowsContinue(t *testing.T) {
+	s := newStage(t, 10, 3)
+	s.SetViewed(s.now, true)
+	s.print("12345678  abc\r\n")
+	shown := s.after(time.Second)
+	wraps := []protocol.Wrap{{Row: 0, Blanks: 2}}
+	require.Equal(t, wraps, shown[len(shown)-1].State.Wraps)
+	s.print("x\r\ny\r\nz")
+	shown = s.after(time.Second)
+	require.Empty(t, shown[len(shown)-1].State.Wraps)
+	zero := uint64(0)
+	require.Equal(t, wraps, mustAnswer(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10, Attributes: true}).Wraps)
+	require.Empty(t, mustAnswer(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10}).Wraps, "an agent reads lines")
+	s.print("\x1b[?1049h\x1b[Hmenus of the screen")
+	shown = s.after(time.Second)
+	require.Equal(t, []protocol.Wrap{{Row: 0}}, shown[len(shown)-1].State.Wraps)
+}
