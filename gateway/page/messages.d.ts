@@ -419,7 +419,7 @@ interface PageIdentity {
   words: string[];
 }
 
-type ConnectionState = 'connected' | 'lost' | 'pending' | 'closed';
+type ConnectionState = 'connected' | 'stalled' | 'lost' | 'pending' | 'closed';
 interface ConnectionEvents {
   setState(name: ConnectionState, why?: string): void;
   handleWelcome(m: Welcome): void;

@@ -1,6 +1,7 @@
 import {h, setText, setShown, orderChildren} from './dom.js';
 import {toHex, makeKey, savePage, loadPage, deletePage, signDecision} from './keys.js';
 import {Connection, postJSON} from './connection.js';
+import {watchNetwork} from './network.js';
 import {Views} from './views.js';
 import {List} from './list.js';
 import {Records} from './records.js';
@@ -92,6 +93,7 @@ export class App {
         this.showState();
       },
     });
+    watchNetwork(this.connection);
     this.views = new Views(this.connection);
     this.list = new List(this);
     this.notify = new Notifications(page);
@@ -112,6 +114,7 @@ export class App {
 
   /** @param {ConnectionState} name @param {string} [why] */
   setState(name, why = '') {
+    const isPause = name === 'stalled' || this.connectionState === 'stalled';
     this.connectionState = name;
     this.stateReason = why;
     if (name === 'closed') {
@@ -119,11 +122,16 @@ export class App {
       this.refreshTimes();
     }
     if (name === 'pending') this.showWords();
-    if (this.session) this.session.setStale(name !== 'connected');
-    this.chats?.followAgain();
-    if (!this.isBuilt && name !== 'pending' && name !== 'connected')
+    this.showStale();
+    if (!isPause || name === 'lost') this.chats?.followAgain();
+    if (!this.isBuilt && name !== 'stalled' && name !== 'pending' && name !== 'connected')
       showDoor(name === 'closed' ? `Closed: ${why}` : `${why}: trying again`);
     this.showState();
+  }
+
+  showStale() {
+    const {session, connectionState: state} = this;
+    if (session) session.setStale(state !== 'connected', state !== 'stalled');
   }
 
   /** A server in between that replaced the key would show other words. */
@@ -145,6 +153,7 @@ export class App {
   showState() {
     const words = {
       connected: this.roundTrip ? `connected, ${this.roundTrip} ms` : 'connected',
+      stalled: 'no answer, trying again',
       lost: 'lost, trying again',
       closed: `closed: ${this.stateReason}`,
       pending: 'connecting',
@@ -251,7 +260,7 @@ export class App {
     }
     if (s && !this.session) {
       this.session = new SessionView(this, s);
-      this.session.setStale(this.connectionState !== 'connected');
+      this.showStale();
     }
     const changed = this.shownID !== (s ? id : '');
     this.shownID = s ? id : '';

@@ -19,6 +19,11 @@ export async function postJSON(path, body) {
   return {...says, status: answer.status};
 }
 
+// All in ms.
+const probeEvery = 5000; // without a message, while a person looks
+const patience = 3000; // after which an answer is late, and the screen shows as old
+const lostAfter = 8000; // and after which the page connects again
+
 /** The page has ended, so it must not reconnect. */
 class PageOver extends Error {}
 
@@ -95,6 +100,11 @@ export async function askAside(page, m) {
 }
 
 export class Connection {
+  heardAt = 0; // ms of performance.now: the newest message
+  isStalled = false;
+  isProbing = false;
+  isHurried = false; // the pause before the next reconnect is left out
+
   /** @param {PageIdentity} page @param {ConnectionEvents} on */
   constructor(page, on) {
     this.page = page;
@@ -113,25 +123,16 @@ export class Connection {
 
   async keepConnected() {
     for (let wait = 250; ;) {
+      this.isHurried = false;
       try {
-        await new Promise((resolve, reject) => {
-          this.failSocket = reject;
-          openSocket(
-            this.page,
-            (m) => this.receive(m),
-            (_, why) => reject(why),
-          ).then(({ws, welcome}) => {
-            this.ws = ws;
-            this.skew = welcome.now - Date.now();
-            wait = 250;
-            this.events.handleWelcome(welcome);
-            this.events.setState('connected');
-          }, reject);
+        await this.stayConnected(() => {
+          wait = 250;
         });
       } catch (e) {
         this.dropSocket(e);
         if (e instanceof PageOver) return this.events.setState('closed', e.message);
         this.events.setState(e.pending ? 'pending' : 'lost', e.message);
+        if (this.isHurried) continue;
         const jitter = e.pending ? 1000 : wait * (0.5 + Math.random());
         await Promise.race([
           sleep(Math.min(jitter, 5000)),
@@ -144,6 +145,71 @@ export class Connection {
     }
   }
 
+  /**
+   * Connects, and returns only by an error.
+   * @param {() => void} connected
+   * @returns {Promise<never>}
+   */
+  stayConnected(connected) {
+    return new Promise((_, reject) => {
+      let isOver = false;
+      /** @param {Error} why */
+      const fail = (why) => {
+        isOver = true;
+        clearTimeout(late);
+        reject(why);
+      };
+      const late = setTimeout(() => fail(new Error('the server does not answer')), lostAfter);
+      this.failSocket = fail;
+      openSocket(
+        this.page,
+        (m) => this.receive(m),
+        (_ws, why) => fail(why),
+      ).then(({ws, welcome}) => {
+        if (isOver) return ws.close();
+        clearTimeout(late);
+        this.ws = ws;
+        this.heardAt = performance.now();
+        this.skew = welcome.now - Date.now();
+        connected();
+        this.events.handleWelcome(welcome);
+        this.events.setState('connected');
+        return undefined;
+      }, fail);
+    });
+  }
+
+  /** The network, or the person, has come back. */
+  tryAgain() {
+    if (this.ws) return void this.probe();
+    this.isHurried = true;
+    this.failSocket(new Error('connecting anew'));
+    return this.retryNow();
+  }
+
+  probeWhenQuiet() {
+    const quiet = performance.now() - this.heardAt;
+    if (this.ws && quiet >= probeEvery) this.probe();
+  }
+
+  /** Asks for a part of the list behind its end: the gateway answers at once. */
+  async probe() {
+    if (this.isProbing) return;
+    this.isProbing = true;
+    const late = setTimeout(() => this.setStalled(true), patience);
+    const after = Number.MAX_SAFE_INTEGER + '.';
+    await this.ask({type: 'sessions.list', paged: true, after}, true).catch(() => {});
+    clearTimeout(late);
+    this.isProbing = false;
+  }
+
+  /** @param {boolean} on */
+  setStalled(on) {
+    if (on === this.isStalled || !this.ws) return;
+    this.isStalled = on;
+    this.events.setState(on ? 'stalled' : 'connected', on ? 'no answer' : '');
+  }
+
   /** @param {Error} why */
   dropSocket(why) {
     if (this.ws) {
@@ -151,6 +217,7 @@ export class Connection {
       this.ws.close();
     }
     this.ws = null;
+    this.isStalled = false;
     for (const {reject} of this.pending.values()) reject(why);
     this.pending.clear();
   }
@@ -167,6 +234,8 @@ export class Connection {
 
   /** @param {Incoming|Reply} m */
   receive(m) {
+    this.heardAt = performance.now();
+    this.setStalled(false);
     const wish = m.requestId && this.pending.get(m.requestId);
     if (!wish || !m.requestId) return this.events.handleMessage(/** @type {Incoming} */ (m));
     this.pending.delete(m.requestId);
@@ -193,7 +262,7 @@ export class Connection {
     return new Promise((resolve, reject) => {
       if (!this.send(/** @type {Message} */ (/** @type {object} */ ({...m, requestId}))))
         return reject(new Error('not connected'));
-      const late = quick ? setTimeout(() => this.reconnect('no answer'), 8000) : 0;
+      const late = quick ? setTimeout(() => this.reconnect('no answer'), lostAfter) : 0;
       this.pending.set(requestId, {resolve, reject, quick, late, began: performance.now()});
       return undefined;
     });

@@ -267,10 +267,10 @@ export class SessionView {
     this.fit.fitLetters();
   }
 
-  /** @param {boolean} off */
-  setStale(off) {
+  /** lost: keys that had no answer are lost. @param {boolean} off @param {boolean} lost */
+  setStale(off, lost) {
     this.frame.classList.toggle('stale', off);
-    if (off && this.typing) this.typing.typist.handleLoss();
+    if (off && lost && this.typing) this.typing.typist.handleLoss();
     setText(this.asOf, off && this.seenAt ? `as of ${formatClock(this.seenAt)}` : '');
   }
 
