@@ -21,7 +21,8 @@ type Keys struct {
 	After uint64 `json:"after,omitempty"`
 	// At is when they were typed; they are void half a minute later.
 	At int64 `json:"at"`
-	// InputKind is one of InputKeys, InputText and InputPaste.
+	// InputKind is one of InputKeys, InputText, InputPaste and InputMouse, whose data is an act, a
+	// row and a column from 0: "wheel-down*3 12,40".
 	InputKind InputKind `json:"kind"`
 	Data      string    `json:"data"`
 	// More says of a piece of a paste that the next one follows. It is pasted as a whole, with the
@@ -41,7 +42,8 @@ func (m *Keys) Signed(startedAt int64) []byte {
 func (m *Keys) check() error {
 	c := new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
 		required("data", m.Data, MaxKeys).
-		oneOf("kind", string(m.InputKind), string(InputKeys), string(InputText), string(InputPaste))
+		oneOf("kind", string(m.InputKind), string(InputKeys), string(InputText), string(InputPaste),
+			string(InputMouse))
 	switch {
 	case m.KeyNo == 0:
 		c.fail(CodeBadMessage, "keyNo", "is missing")

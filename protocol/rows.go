@@ -89,6 +89,9 @@ type ViewState struct {
 	Clusters bool `json:"clusters,omitempty"`
 	// Reverse says that the terminal's own colours have changed places (DECSCNM).
 	Reverse bool `json:"reverse,omitempty"`
+	// Mouse says what the program does with a person's mouse: one of the Mouse words, "" for
+	// nothing.
+	Mouse string `json:"mouse,omitempty"`
 	// Wraps are the rows that continue in the next one: a copied text joins them.
 	Wraps    []Wrap   `json:"wraps,omitempty"`
 	Keyboard Keyboard `json:"keyboard"`
@@ -96,6 +99,13 @@ type ViewState struct {
 	// Typed is an agent's newest input since a viewer looks; it may be nil.
 	Typed *AgentTyped `json:"typed,omitempty"`
 }
+
+// What a program does with a person's mouse.
+const (
+	MouseScrolls = "scroll"  // takes the wheel for cursor keys
+	MouseButtons = "buttons" // listens to the wheel and buttons
+	MouseMotion  = "motion"  // and to movement while a button is down
+)
 
 // MaxTyped bounds the text of an [AgentTyped], in bytes.
 const MaxTyped = 1024

@@ -107,6 +107,7 @@ interface ViewState {
   palette?: Color[];
   clusters?: boolean;
   reverse?: boolean;
+  mouse?: 'scroll' | 'buttons' | 'motion';
   wraps?: Wrap[];
   keyboard: KeyboardState;
   typed?: AgentTyped;
@@ -265,7 +266,7 @@ interface Keys {
   keyNo: number;
   after?: number;
   at: number;
-  kind: 'keys' | 'text' | 'paste';
+  kind: 'keys' | 'text' | 'paste' | 'mouse';
   data: string;
   more?: boolean;
   signatureB64?: string;

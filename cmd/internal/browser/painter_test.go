@@ -101,6 +101,14 @@ func message(s *screen.Screen) *protocol.Rows {
 		m.State.Palette = append(m.State.Palette, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
 	})
 	m.State.Clusters, m.State.Reverse, m.State.Alt = s.Modes().Graphemes, s.Modes().Reverse, s.Alt()
+	switch modes := s.Modes(); {
+	case modes.MouseProtocol >= 1002:
+		m.State.Mouse = protocol.MouseMotion
+	case modes.MouseProtocol > 0:
+		m.State.Mouse = protocol.MouseButtons
+	case s.Alt():
+		m.State.Mouse = protocol.MouseScrolls
+	}
 	for y := range m.Rows {
 		if s.RowWrapped(y) {
 			m.State.Wraps = append(m.State.Wraps, protocol.Wrap{Row: y, Blanks: s.RowBlanks(y)})

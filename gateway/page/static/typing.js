@@ -1,6 +1,7 @@
 import {h, setText, setShown, announce} from './dom.js';
 import {keyName, nameHeldKey} from './keynames.js';
 import {KeyBar} from './keybar.js';
+import {Mouse} from './mouse.js';
 import {Typist} from './typist.js';
 import {programLabel} from './wording.js';
 
@@ -11,6 +12,7 @@ export class Typing {
   isOn = false;
   programName = '';
   isComposing = false;
+  isRefused = false; // the session takes no keys from this page
 
   /** @param {App} app @param {SessionView} view */
   constructor(app, view) {
@@ -35,6 +37,7 @@ export class Typing {
     this.hint = h('p', {class: 'hint', role: 'status', hidden: true});
     this.keyBar = new KeyBar(this);
     this.element = h('div', {class: 'typing'}, this.hint, this.keyBar.element);
+    this.mouse = new Mouse(view, this);
     this.addListeners();
   }
 
@@ -92,6 +95,7 @@ export class Typing {
     this.keyBar.show(on);
     this.toggleHeld('');
     if (on) {
+      this.isRefused = false;
       this.typist.acceptKeys();
       this.showHints();
       this.placePad();
@@ -142,6 +146,14 @@ export class Typing {
     this.leaveHistory();
     if (name === 'ctrl-\\') this.view.takeKeyboardBack();
     else this.typist.typeKey(name);
+  }
+
+  /**
+   * One that is not urgent is left out while others wait.
+   * @param {string} data @param {boolean} [mayDrop]
+   */
+  moveMouse(data, mayDrop) {
+    this.typist.moveMouse(data, mayDrop);
   }
 
   leaveHistory() {
@@ -225,8 +237,10 @@ export class Typing {
    */
   handleClick(e) {
     if (!getSelection()?.isCollapsed || (!this.isOn && e.pointerType === 'touch')) return;
-    if (this.isOn) this.focusPad();
-    else this.setOn(true);
+    if (!this.isOn) return this.setOn(true);
+    this.focusPad();
+    if (e.pointerType === 'touch') this.mouse.tap(e);
+    return undefined;
   }
 
   /** Keys go here after text was selected. @param {KeyboardEvent} e */
@@ -248,7 +262,10 @@ export class Typing {
 
   /** @param {GatewayError} e */
   showFailure(e) {
-    if (e.code === 'forbidden') this.setOn(false);
+    if (e.code === 'forbidden') {
+      this.setOn(false);
+      this.isRefused = true;
+    }
     const sure = e.code
       ? e.code !== 'unavailable' && e.code !== 'timeout'
       : e.message === 'not connected';
@@ -265,5 +282,6 @@ export class Typing {
 
   end() {
     this.keyBar.end();
+    this.mouse.end();
   }
 }

@@ -3,6 +3,7 @@ import {sleep} from './connection.js';
 
 const maxText = 500; // characters of a message: the gateway accepts 4 KiB from a page
 const maxUnanswered = 16; // messages on their way
+const maxMoves = 4; // parts that wait, beyond which turns of the wheel are left out
 const pauseNeeded = 1000; // ms without a key, in which the person reads about the failure
 // ms: programs that detect a paste by its speed would take an immediate Enter for a part of it.
 const enterAfter = 250;
@@ -59,6 +60,11 @@ export class Typist {
   /** @param {string} name */
   typeKey(name) {
     this.queuePart({kind: 'keys', data: name});
+  }
+
+  /** @param {string} data @param {boolean} [mayDrop] */
+  moveMouse(data, mayDrop) {
+    if (!mayDrop || this.queue.length < maxMoves) this.queuePart({kind: 'mouse', data});
   }
 
   /** @param {string} text */

@@ -8,7 +8,6 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/terminal/keys"
-	"terminalproxy/proxy/terminal/screen"
 )
 
 // ErrUnread is the error of [Elsewhere] if keys cannot be accepted now.
@@ -22,6 +21,7 @@ type typist struct {
 	last  uint64 // the highest number seen
 	whole uint64 // number of the newest message, 0 if it was refused
 	paste []byte // the parts of an unfinished paste
+	held  bool   // the mouse's left button is down
 }
 
 // handleKeys types a person's keys, which an owner signed elsewhere. They count as the user's own.
@@ -47,8 +47,8 @@ func (h *Handler) handleKeys(m *protocol.Keys) {
 		return
 	}
 	ok := h.Observer.Post(func(time.Time) {
-		modes := h.Observer.Model().Modes()
-		if !h.Pump.Post(func(now time.Time) { h.typeNext(now, signer.Name, m, modes) }) {
+		shown := h.shownFor(m.InputKind)
+		if !h.Pump.Post(func(now time.Time) { h.typeNext(now, signer.Name, m, shown) }) {
 			h.sendExited(m.RequestID)
 		}
 	})
@@ -58,7 +58,7 @@ func (h *Handler) handleKeys(m *protocol.Keys) {
 }
 
 // typeNext types an owner's next message. It runs on the pump's goroutine.
-func (h *Handler) typeNext(now time.Time, by string, m *protocol.Keys, modes screen.Modes) {
+func (h *Handler) typeNext(now time.Time, by string, m *protocol.Keys, shown shownScreen) {
 	t := h.typists[by]
 	if t == nil {
 		t = new(typist)
@@ -69,7 +69,7 @@ func (h *Handler) typeNext(now time.Time, by string, m *protocol.Keys, modes scr
 		if m.After == 0 {
 			h.Log.Info("someone types from elsewhere", "by", by)
 		}
-		if reason = h.typeMessage(now, by, t, m, modes); reason == nil {
+		if reason = h.typeMessage(now, by, t, m, shown); reason == nil {
 			t.whole = m.KeyNo
 		}
 	}
@@ -112,7 +112,7 @@ func (h *Handler) typeMessage(
 	by string,
 	t *typist,
 	m *protocol.Keys,
-	modes screen.Modes,
+	shown shownScreen,
 ) *refusal {
 	if h.Control.State(now).Hidden {
 		return &refusal{protocol.CodeBlackout, "the screen is hidden: show it first, then type"}
@@ -127,12 +127,12 @@ func (h *Handler) typeMessage(
 		t.paste = append(t.paste, m.Data...)
 		return nil
 	}
-	b, reclaims, err := h.encodeKeys(t, m, modes)
+	b, reclaims, err := h.encodeKeys(t, m, shown)
 	if err == nil && reclaims {
 		h.Reclaim(now, by)
 		return nil
 	}
-	if err == nil {
+	if err == nil && len(b) > 0 {
 		err = h.Elsewhere.PressKeys(now, time.UnixMilli(m.At), by, b)
 	}
 	switch {
@@ -149,7 +149,7 @@ func (h *Handler) typeMessage(
 func (h *Handler) encodeKeys(
 	t *typist,
 	m *protocol.Keys,
-	modes screen.Modes,
+	shown shownScreen,
 ) (b []byte, reclaims bool, err error) {
 	switch m.InputKind {
 	case protocol.InputKeys:
@@ -158,7 +158,7 @@ func (h *Handler) encodeKeys(
 			if err != nil {
 				return nil, false, err
 			}
-			km := keyModes(modes)
+			km := keyModes(shown.Modes)
 			press = press.NearestSupported(km)
 			reclaims = reclaims || press.IsReclaim(h.ReclaimKey, km)
 			one, err := press.Encode(km)
@@ -172,9 +172,12 @@ func (h *Handler) encodeKeys(
 	case protocol.InputPaste:
 		b = []byte(keys.CleanPaste(string(append(t.paste, m.Data...))))
 		t.paste = nil
-		if len(b) > 0 && h.usesBracketedPaste(modes) {
+		if len(b) > 0 && h.usesBracketedPaste(shown.Modes) {
 			b = append(append([]byte(pasteBegins), b...), pasteEnds...)
 		}
+	case protocol.InputMouse:
+		b, err = encodePersonMouse(t, m.Data, shown)
+		return b, false, err
 	default:
 		b = []byte(keys.CleanPaste(m.Data))
 	}

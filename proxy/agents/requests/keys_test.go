@@ -97,6 +97,42 @@ func TestAPageTypes(t *testing.T) {
 	require.Equal(t, "\x1b[13;2u\x1b[103;5u", d.typedText(), "which is the program's key")
 }
 
+// sizelessTerminal does not know the size of its cells.
+type sizelessTerminal struct{ Terminal }
+
+func (sizelessTerminal) CellSize() (width, height int) { return 0, 0 }
+
+// A person's mouse is what their own terminal would send: reports where the program listens, cursor
+// keys for the wheel on the alternate screen, and otherwise nothing.
+func TestAPagesMouseReachesTheProgram(t *testing.T) {
+	s, d, p := pageAt(t, func(c *Config) { c.Terminal = sizelessTerminal{} })
+	for _, c := range []struct{ print, act, want string }{
+		{"", "wheel-down*3 2,4", ""},
+		{"", "click 2,4", ""},
+		{"\x1b[?1049h", "wheel-down*2 2,4", strings.Repeat("\x1b[B", 6)},
+		{"\x1b[?1h", "wheel-up 2,4", strings.Repeat("\x1bOA", 3)},
+		{"", "press 2,4", ""},
+		{"\x1b[?1000h\x1b[?1006h", "wheel-up*2 2,4", strings.Repeat("\x1b[<64;5;3M", 2)},
+		{"", "press 2,4", "\x1b[<0;5;3M"},
+		{"", "move 2,5", ""},
+		{"", "release 2,5", "\x1b[<0;6;3m"},
+		{"\x1b[?1002h", "ctrl-press 0,0", "\x1b[<16;1;1M"},
+		{"", "move 1,0", "\x1b[<32;1;2M"},
+		{"", "release 1,999", "\x1b[<0;20;2m"}, // the screen has become smaller
+		{"", "move 1,0", ""},
+		{"\x1b[?1003h", "move 1,0", "\x1b[<35;1;2M"},
+		{"\x1b[?9h", "release 1,0", ""},
+	} {
+		s.Observer.Model().Feed([]byte(c.print))
+		s.mustDo(t, p.next(protocol.InputMouse, c.act))
+		require.Equal(t, c.want, d.typedText(), "%q %s", c.print, c.act)
+	}
+	for _, bad := range []string{"click", "click 1", "click -1,2", "click 1,99999", "drag 1,2", "wheel-up*101 1,2", "jump 1,2", "click 1,2,3"} {
+		s.mustRefuse(t, protocol.CodeBadMessage, p.next(protocol.InputMouse, bad, func(m *protocol.Keys) { m.After = 0 }))
+	}
+	require.Empty(t, d.typedText())
+}
+
 // Anything but what the page signed for this session, now and as the next message, is refused.
 func TestAGatewayThatLiesTypesNothing(t *testing.T) {
 	again := func(m *protocol.Keys) *protocol.Keys { c := *m; return &c }

@@ -39,7 +39,7 @@ func (h *Handler) encodeMouse(
 	var reports [][]byte
 	if modes.MouseProtocol == 0 && act.Kind == mouse.Wheel && modes.AlternateScroll &&
 		h.Observer.Model().Alt() {
-		reports, err = cursorKeys(act, km)
+		reports, err = cursorKeys(act, km, scrollStep)
 	} else {
 		width, height := h.Terminal.CellSize()
 		reports, err = act.EncodeReports(mouse.Modes{
@@ -127,7 +127,7 @@ func checkCell(place string, c protocol.Cell, cols, rows int) (mouse.Cell, error
 
 // cursorKeys returns what the wheel sends on the alternate screen to a program that has no mouse
 // but wants to be scrolled.
-func cursorKeys(act mouse.Act, km keys.Modes) ([][]byte, error) {
+func cursorKeys(act mouse.Act, km keys.Modes, perNotch int) ([][]byte, error) {
 	up, vertical := act.Vertical()
 	if !vertical || act.HasModifiers() {
 		return nil, errors.New(
@@ -147,7 +147,7 @@ func cursorKeys(act mouse.Act, km keys.Modes) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	reports := make([][]byte, act.Count*scrollStep)
+	reports := make([][]byte, act.Count*perNotch)
 	for i := range reports {
 		reports[i] = b
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/terminal/screen"
 	"terminalproxy/proxy/view/snapshot"
 )
 
@@ -104,12 +105,26 @@ func (o *Observer) rowsMessage(f *protocol.Frame) *protocol.Rows {
 	m.Line = o.firstScreenLine()
 	m.State.Palette = o.changedColours()
 	m.State.Clusters, m.State.Reverse = modes.Graphemes, modes.Reverse
+	m.State.Mouse = mouseUse(modes, s.Alt)
 	m.State.Wraps = o.wrapsOf(m.Rows, 0)
 	o.fillRows(m)
 	if tooLarge(m.Lines) {
 		m.Lines, v.revs = s.Lines, nil
 	}
 	return m
+}
+
+// mouseUse says what the program does with a person's mouse.
+func mouseUse(modes screen.Modes, alt bool) string {
+	switch {
+	case modes.MouseProtocol >= 1002:
+		return protocol.MouseMotion
+	case modes.MouseProtocol > 0:
+		return protocol.MouseButtons
+	case alt:
+		return protocol.MouseScrolls
+	}
+	return ""
 }
 
 // fillRows puts the rows with their colours into a message. It reuses the unchanged rows of the
