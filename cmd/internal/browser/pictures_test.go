@@ -17,7 +17,10 @@ import (
 	"terminalproxy/protocol"
 )
 
-var pictures = flag.String("pictures", "", "put pictures of the page into this directory, to be looked at")
+var (
+	pictures   = flag.String("pictures", "", "put pictures of the page into this directory, to be looked at")
+	picturesOf = flag.String("pictures-of", "", "of TestPicturesOfThePage, only those whose names begin so")
+)
 
 // TestPicturesOfThePage takes them: go test ./cmd/internal/browser -run TestPictures -pictures DIR,
 // with CLIENTS=1.
@@ -26,7 +29,10 @@ func TestPicturesOfThePage(t *testing.T) {
 		t.Skip("pictures are taken with -pictures DIR")
 	}
 	phone := func(b *browser.Tab) {
-		b.RunSteps(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateScale(2)))
+		b.RunSteps(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
+	}
+	wide := func(b *browser.Tab) {
+		b.RunSteps(chromedp.EmulateViewport(844, 390, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
 	}
 	for name, c := range map[string]struct {
 		scheme, hash string
@@ -43,10 +49,21 @@ func TestPicturesOfThePage(t *testing.T) {
 		"desktop-typing":      {"dark", "s=vim-1", false, func(*browser.Tab) {}},
 		"phone-typing":        {"dark", "s=vim-1", false, phone},
 		"phone-typing-light":  {"light", "s=vim-1", false, phone},
+		"phone-typing-asked":  {"dark", "s=vim-1", true, phone},
+		"wide-session":        {"dark", "s=vim-1", false, wide},
+		"wide-session-light":  {"light", "s=vim-1", true, wide},
+		"wide-list":           {"dark", "", true, wide},
+		"wide-typing":         {"dark", "s=vim-1", false, wide},
+		"wide-typing-open": {"dark", "s=vim-1", true, func(b *browser.Tab) { // its keyboard
+			b.RunSteps(chromedp.EmulateViewport(844, 220, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
+		}},
 		"phone-typing-open": {"dark", "s=vim-1", false, func(b *browser.Tab) { // its keyboard
-			b.RunSteps(chromedp.EmulateViewport(390, 500, chromedp.EmulateMobile, chromedp.EmulateScale(2)))
+			b.RunSteps(chromedp.EmulateViewport(390, 500, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
 		}},
 	} {
+		if !strings.HasPrefix(name, *picturesOf) {
+			continue
+		}
 		g := scene(t, c.asks)
 		b := openPage(g, scheme(c.scheme))
 		c.more(b)
@@ -63,11 +80,16 @@ func TestPicturesOfThePage(t *testing.T) {
 			b.RunSteps(command(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
 			b.Press("Type here")
 		}
-		if c.asks {
+		if c.asks && strings.Contains(name, "typing") {
+			b.WaitFor(browser.Button("Answer") + "?.disabled === false")
+		} else if c.asks {
 			b.WaitFor(browser.Button("Refuse") + ".disabled === false && " + browser.Text(".question .screen") + ".includes('count')")
 		}
 		browser.JS[bool](b, "new Promise((done) => setTimeout(() => done(true), 400))") // until the fade-in is over
 		save(b, name)
+	}
+	if *picturesOf != "" {
+		return
 	}
 	pending(t, scheme("dark"))
 	past(t)

@@ -132,8 +132,9 @@ func TestACompositionIsTypedOnce(t *testing.T) {
 
 func TestAPhoneTypes(t *testing.T) {
 	g, b := typingAt(t, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
-	b.WaitFor(`document.querySelectorAll('.keys button').length === 10`)
+	b.WaitFor(`document.querySelectorAll('.keys button').length === 20`)
 	off := browser.JS[[]string](b, `[...document.querySelectorAll('button, a, input')].filter((e) => e.checkVisibility()).filter((e) => {
+		e.scrollIntoView({block: 'nearest', inline: 'nearest'}); // a row of keys swipes
 		const r = e.getBoundingClientRect();
 		return r.height < 44 || r.width < 44 || r.top < 0 || r.bottom > innerHeight || r.left < 0 || r.right > innerWidth ||
 			!e.contains(document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2));
@@ -155,6 +156,11 @@ func TestAPhoneTypes(t *testing.T) {
 	at = g.waitTyped(at, "<ctrl-w>")
 	b.WaitFor(`document.querySelector('.keys [aria-pressed=false]')`)
 
+	for _, key := range []string{"⇧Tab", "PgUp", "|", "Alt", "←", "Ctrl", "PgDn"} {
+		browser.JS[bool](b, `[...document.querySelectorAll('.keys button')].find((b) => b.textContent === '`+key+`').click(), true`)
+	}
+	at = g.waitTyped(at, "<shift-tab><pageup>|<alt-left><ctrl-pagedown>")
+
 	browser.JS[bool](b, `document.querySelector('.keybar input').focus(), true`)
 	b.RunSteps(browser.Keys("make test"), browser.Keys("\r"))
 	at = g.waitTyped(at, "make test<enter>")
@@ -162,6 +168,27 @@ func TestAPhoneTypes(t *testing.T) {
 	g.waitTyped(at, "<enter>")
 	b.Press("⌨")
 	b.WaitFor(`document.activeElement.className === 'pad'`)
+}
+
+// A phone on its side is a phone: the rows have most of its height, also while its person types, and
+// a question is one line then.
+func TestAPhoneOnItsSide(t *testing.T) {
+	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "", protocol.LevelDrive))
+	b := openPage(g, chromedp.EmulateViewport(844, 390, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
+	b.WaitFor(`document.querySelector('.session .row')`)
+	rows := `Math.floor(document.querySelector('.session .screen').clientHeight / document.querySelector('.session .sheet .row').offsetHeight)`
+	require.False(t, browser.JS[bool](b, `document.querySelector('.sessions').checkVisibility()`), "a list beside it would leave no room")
+	b.Press("Type here")
+	b.WaitFor(browser.Text(".question") + ` === 'codex asks in psql orders Answer'`)
+	require.GreaterOrEqual(t, browser.JS[int](b, rows), 12)
+	b.Press("Answer")
+	b.WaitFor(browser.Button("Refuse") + "?.disabled === false")
+	g.change("psql-1", never)
+	b.WaitFor(`!document.querySelector('.question')`)
+	browser.JS[bool](b, `document.querySelector('.session .screen').scrollTop = 1e6, true`)
+	b.Press("Stop typing")
+	b.WaitFor(rows + ` >= 14`)
 }
 
 // The page says what was not typed, and drops what was to follow.

@@ -1,19 +1,34 @@
 import {h} from './dom.js';
 
-/** @type {[name: string, label: string, title?: string][]} */
+/** @typedef {[name: string, label: string, title?: string]} KeyOf */
+/** @type {KeyOf[]} */
 const keys = [
   ['esc', 'Esc'],
   ['tab', 'Tab'],
   ['ctrl', 'Ctrl'],
   ['ctrl-c', 'Ctrl+C'],
   ['keyboard', '⌨', 'open the keyboard'],
+];
+/** @type {KeyOf[]} On a phone, a row that swipes. */
+const moreKeys = [
   ['left', '←', 'left'],
   ['down', '↓', 'down'],
   ['up', '↑', 'up'],
   ['right', '→', 'right'],
   ['enter', '⏎', 'Enter'],
+  ['shift-tab', '⇧Tab', 'Shift Tab'],
+  ['pageup', 'PgUp', 'Page up'],
+  ['pagedown', 'PgDn', 'Page down'],
+  ['alt', 'Alt'],
+  ['/', '/'],
+  ['|', '|'],
+  ['~', '~'],
+  ['-', '-'],
+  ['home', 'Home'],
+  ['end', 'End'],
 ];
-const repeats = new Set(['left', 'down', 'up', 'right']);
+const held = new Set(['ctrl', 'alt']);
+const repeats = new Set(['left', 'down', 'up', 'right', 'pageup', 'pagedown']);
 const repeatAfter = 400;
 const repeatEvery = 70; // ms, while an arrow is held
 
@@ -26,7 +41,8 @@ export class KeyBar {
     const bar = h(
       'div',
       {class: 'keys', role: 'toolbar', 'aria-label': 'keys'},
-      ...keys.map((k) => this.makeKey(...k)),
+      h('div', {class: 'row-of-keys'}, ...keys.map((k) => this.makeKey(...k))),
+      h('div', {class: 'row-of-keys swipes'}, ...moreKeys.map((k) => this.makeKey(...k))),
     );
     this.line = h('input', {
       'aria-label': 'line to type',
@@ -51,7 +67,7 @@ export class KeyBar {
     const b = h('button', {type: 'button', onclick: () => this.pressButton(name)}, label);
     b.setAttribute('data-key', name);
     if (title) b.setAttribute('aria-label', title);
-    if (name === 'ctrl') b.setAttribute('aria-pressed', 'false');
+    if (held.has(name)) b.setAttribute('aria-pressed', 'false');
     // The field must keep the focus, or the phone's keyboard closes.
     b.addEventListener('pointerdown', (e) => {
       e.preventDefault();
@@ -74,16 +90,24 @@ export class KeyBar {
   /** @param {string} name */
   pressButton(name) {
     const {typing} = this;
-    if (name === 'ctrl') typing.toggleHeld('ctrl');
+    if (held.has(name)) typing.toggleHeld(name);
     else if (name === 'keyboard') typing.openKeyboard();
-    else if (!(this.isRepeated && repeats.has(name)))
-      typing.pressKey((typing.held.ctrl && !name.startsWith('ctrl-') ? 'ctrl-' : '') + name);
+    else if (name.length === 1) typing.typeText(name);
+    else if (!(this.isRepeated && repeats.has(name))) typing.pressKey(this.withHeld(name));
     this.isRepeated = false;
   }
 
-  /** @param {Held} held */
-  showHeld({ctrl}) {
-    this.buttons.get('ctrl')?.setAttribute('aria-pressed', String(ctrl));
+  /** @param {string} name */
+  withHeld(name) {
+    if (name.startsWith('ctrl-')) return name;
+    const {ctrl, alt} = this.typing.held;
+    return (ctrl ? 'ctrl-' : '') + (alt ? 'alt-' : '') + name;
+  }
+
+  /** @param {Held} now */
+  showHeld({ctrl, alt}) {
+    this.buttons.get('ctrl')?.setAttribute('aria-pressed', String(!!ctrl));
+    this.buttons.get('alt')?.setAttribute('aria-pressed', String(!!alt));
   }
 
   /** @param {Event} e */

@@ -38,11 +38,13 @@ export class Question {
       role: 'group',
     });
     this.buttons = h('div', {class: 'buttons'});
+    this.unfoldButton = h('button', {class: 'unfold', onclick: () => this.unfold()}, 'Answer');
     this.result = h('p', {class: 'result', role: 'status'});
     this.element = h(
       'section',
       {class: 'question', role: 'alertdialog', 'aria-labelledby': this.head.id},
       this.head,
+      this.unfoldButton,
       this.where,
       this.reason,
       this.screen,
@@ -108,8 +110,14 @@ export class Question {
     this.disarmButtons();
   }
 
+  /** On a phone it is one line while the person types. */
+  unfold() {
+    this.element.classList.add('open');
+    this.disarmButtons();
+  }
+
   allButtons() {
-    return this.buttons.querySelectorAll('button');
+    return this.element.querySelectorAll('button');
   }
 
   /** Disables the buttons for a moment: they have just appeared or moved. */
@@ -164,8 +172,8 @@ export class Question {
     if (this.head.childNodes.length === 0) {
       this.head.append(
         h('strong', {}, this.agent),
-        ' asks to ',
-        h('strong', {}, describeWish(k)),
+        ' asks',
+        h('span', {class: 'wish'}, ' to ', h('strong', {}, describeWish(k))),
         ' in ',
         h('strong', {}, programLabel(session)),
       );
