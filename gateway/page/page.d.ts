@@ -5,6 +5,7 @@ type Session = SessionInfo & {idleSince?: number};
 
 /** What names a session or a recording to people. */
 interface Program {
+  name?: string;
   command: string;
   args?: string[];
   cwd?: string;

@@ -31,6 +31,10 @@ test('foreign text cannot hide or turn the words around it', () => {
 test('a session is called by its program and directory', () => {
   assert.equal(wording.programLabel(session), 'vim main.go');
   assert.equal(wording.programLabel({command: '/'}), '/');
+  assert.equal(wording.programLabel({name: 'bash', command: '/bin/bash'}), 'bash');
+  assert.equal(wording.programLabel({name: 'deploy', command: '/bin/bash'}), 'deploy: bash');
+  const program = {name: 'a\nb', command: 'vim', args: ['x']};
+  assert.equal(wording.programLabel(program), 'a\ufffdb: vim x');
   assert.equal(wording.programLabel({command: 'a\u202eb'}), 'a\ufffdb');
   for (const [cwd, want] of [
     ['/home/ada', '~'],

@@ -7,6 +7,7 @@ import {
   describeQuiet,
   cleanText,
   countOpen,
+  formatClock,
 } from './wording.js';
 import {Question} from './question.js';
 
@@ -23,6 +24,21 @@ function makeRow(session) {
   return {session, title, tag, where, says, link, item: h('li', {}, link)};
 }
 
+/** Those with the same label as another one in the same directory. @param {Session[]} all */
+function findAlike(all) {
+  /** @type {Map<string, Session>} */
+  const first = new Map();
+  /** @type {Set<Session>} */
+  const alike = new Set();
+  for (const s of all) {
+    const key = `${programLabel(s)}\n${s.cwd}`;
+    const other = first.get(key);
+    if (other) alike.add(other).add(s);
+    else first.set(key, s);
+  }
+  return alike;
+}
+
 export class List {
   /** @param {App} app */
   constructor(app) {
@@ -31,6 +47,8 @@ export class List {
     this.rows = new Map();
     /** @type {Session[]} */
     this.all = [];
+    /** @type {Set<Session>} */
+    this.alike = new Set();
     /** @type {Map<string, Question>} */
     this.questions = new Map();
     /** @type {Question[]} */
@@ -101,6 +119,7 @@ export class List {
 
   /** @param {number} [from] */
   drawRows(from) {
+    this.alike = findAlike(this.all);
     const shown = this.searchBox
       ? this.searchBox.selectShown(this.all)
       : this.all.slice(0, maxRows);
@@ -170,6 +189,7 @@ export class List {
         r.where,
         [
           directoryLabel(r.session),
+          this.alike.has(r.session) && `since ${formatClock(r.session.startedAt).slice(0, 5)}`,
           kind === 'agent' && describeQuiet(r.session, now),
           muted && `${cleanText(muted.join(', '))} muted`,
         ]

@@ -18,10 +18,12 @@ export function cleanText(text) {
   return rightToLeft.test(seen) ? `\u2068${seen}\u2069` : seen;
 }
 
-/** @param {Program} s */
+/** The name that a person gave the session comes first. @param {Program} s */
 export function programLabel(s) {
   const name = s.command.split('/').pop() || s.command;
-  return cleanText([name, ...(s.args || [])].join(' '));
+  const program = [name, ...(s.args || [])].join(' ');
+  const isGiven = s.name && s.name !== name && s.name !== s.command;
+  return cleanText(isGiven ? `${s.name}: ${program}` : program);
 }
 
 /** @param {{cwd?: string}} s */
