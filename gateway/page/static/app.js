@@ -25,9 +25,10 @@ function showDoor(...what) {
 async function enterPage() {
   const code = new URLSearchParams(location.hash.slice(1)).get('c');
   if (code !== null) history.replaceState(null, '', location.pathname);
+  const known = await loadPage();
+  const remembered = known && (known.expires || 0) > Date.now() ? known : null;
   if (code === null) {
-    const page = await loadPage();
-    if (page && (page.expires || 0) > Date.now()) return page;
+    if (remembered) return remembered;
     throw Object.assign(
       new Error('This page opens with a link: run gateway open where your programs run.'),
       {linkless: true},
@@ -42,6 +43,8 @@ async function enterPage() {
     );
   });
   const got = await postJSON('/v1/page/enter', {code, key: toHex(raw)});
+  // A link opens once: the browser that used it is known by its key.
+  if (got.status === 403 && remembered) return remembered;
   if (!got.page) throw new Error(got.error || 'the server does not answer');
   const page = {
     page: got.page,

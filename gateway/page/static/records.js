@@ -22,6 +22,8 @@ export class Records {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
+    /** @type {Promise<void> | null} */
+    this.asking = null;
     /** @type {Map<string, RecordInfo>} */
     this.recordings = new Map();
     /** @type {Map<string, ReturnType<typeof makeRecordRow>>} */
@@ -35,9 +37,15 @@ export class Records {
     );
   }
 
+  /** Resolves once the list is here, also if it was asked for before. */
   async refresh() {
-    if (!this.app.owner || this.isAsking) return;
-    this.isAsking = true;
+    if (!this.app.owner) return;
+    this.asking ||= this.requestList();
+    await this.asking;
+    this.asking = null;
+  }
+
+  async requestList() {
     try {
       const {records} = await this.app.connection.ask({type: 'records.list'});
       this.recordings = new Map((records || []).map((r) => [r.recordId, r]));
@@ -45,7 +53,6 @@ export class Records {
     } catch {
       /* none are known here, or the connection is lost, which is said */
     }
-    this.isAsking = false;
   }
 
   draw() {

@@ -44,12 +44,12 @@ export class Replay {
   speedButton = h('button', {onclick: () => this.changeSpeed(), 'aria-label': 'speed'}, '1×');
   previousButton = h(
     'button',
-    {onclick: () => this.jumpToInput(-1), title: 'To what an agent typed before'},
+    {onclick: () => this.jumpToInput(-1), hidden: true, title: 'To what an agent typed before'},
     '‹ input',
   );
   nextButton = h(
     'button',
-    {onclick: () => this.jumpToInput(1), title: 'To what an agent typed next'},
+    {onclick: () => this.jumpToInput(1), hidden: true, title: 'To what an agent typed next'},
     'input ›',
   );
   markLabel = h('p', {class: 'says'});
