@@ -45,6 +45,7 @@ interface Theme {
   foreground: string;
   background: string;
   light: boolean;
+  legible?: boolean; // letters get a contrast that can be read
   colors: string[];
 }
 

@@ -442,7 +442,7 @@ func TestWordsCanBeRead(t *testing.T) {
 }
 
 // faint lists the texts of a page that lack contrast.
-const faint = `import(document.querySelector('script[src$="app.js"]').src.replace('app.js', 'painter.js')).then(({contrastOf}) => {
+const faint = `import(document.querySelector('script[src$="app.js"]').src.replace('app.js', 'colors.js')).then(({contrastOf}) => {
 			const hex = (c) => '#' + c.match(/[\d.]+/g).slice(0, 3).map((v) => Math.round(v).toString(16).padStart(2, '0')).join('');
 			const behind = (e) => {
 				for (; e; e = e.parentElement) {

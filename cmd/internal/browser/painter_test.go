@@ -246,7 +246,7 @@ func onScreen(t *testing.T) *browser.Tab {
 	br, bg, bb := s.ResolveColor(0, false)
 	colors, err := json.Marshal(first)
 	require.NoError(t, err)
-	browser.JS[bool](b, fmt.Sprintf(`import('/app/painter.js').then(({Painter, makePalette}) => {
+	browser.JS[bool](b, fmt.Sprintf(`Promise.all([import('/app/painter.js'), import('/app/colors.js')]).then(([{Painter}, {makePalette}]) => {
 		window.painter = new Painter(document.getElementById('s'), {foreground: '#%02x%02x%02x', background: '#%02x%02x%02x', colors: makePalette(%s)});
 		painter.setSize(13);
 		return true;

@@ -8,7 +8,7 @@ import {Records} from './records.js';
 import {SessionView} from './session.js';
 import {Notifications} from './notify.js';
 import {pasteForm} from './paste.js';
-import {dark, light} from './painter.js';
+import {dark, light} from './colors.js';
 import {programLabel, describeChatWait, countOpen} from './wording.js';
 import {deriveWords} from './words.js';
 

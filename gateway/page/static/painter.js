@@ -1,100 +1,13 @@
 import {clearWrap, setWrap, enableCopying} from './copy.js';
+import {
+  toHexColor,
+  mixColors,
+  contrastOf,
+  darkenToRead,
+  makeLegible,
+  leastContrast,
+} from './colors.js';
 import {splitRuns, foldRuns, findCell, plain, DIRECT} from './sgr.js';
-
-/** @param {number} n */
-const toHexColor = (n) => '#' + n.toString(16).padStart(6, '0');
-const cube = [0, 95, 135, 175, 215, 255];
-
-/** @param {string[]} first */
-export function makePalette(first) {
-  const all = [...first];
-  for (let i = 0; i < 216; i++)
-    all.push(
-      toHexColor(
-        (cube[Math.floor(i / 36)] << 16) | (cube[Math.floor(i / 6) % 6] << 8) | cube[i % 6],
-      ),
-    );
-  for (let i = 0; i < 24; i++) all.push(toHexColor((8 + 10 * i) * 0x10101));
-  return all;
-}
-
-export const dark = {
-  foreground: '#e6e9ec',
-  background: '#0a0c0e',
-  light: false,
-  colors: makePalette([
-    '#2a3036',
-    '#ef6b73',
-    '#a3d065',
-    '#e2b45a',
-    '#7aa2f7',
-    '#c792ea',
-    '#5cc8d7',
-    '#c9d1d9',
-    '#7d8790',
-    '#ff8f96',
-    '#bde88a',
-    '#ffd27d',
-    '#9dbbff',
-    '#dcb3ff',
-    '#86e1ec',
-    '#ffffff',
-  ]),
-};
-export const light = {
-  foreground: '#1b1e22',
-  background: '#fdfdfb',
-  light: true,
-  colors: makePalette([
-    '#1b1e22',
-    '#b3261e',
-    '#3d7a1f',
-    '#8a5a00',
-    '#2456b8',
-    '#8b2fa8',
-    '#0b7080',
-    '#d0d4d8',
-    '#6b727a',
-    '#c8322a',
-    '#4a8a28',
-    '#9a6700',
-    '#2f67d4',
-    '#9d3dbd',
-    '#0d8091',
-    '#ffffff',
-  ]),
-};
-
-/** @param {string} c */
-const parseHexColor = (c) => [1, 3, 5].map((i) => parseInt(c.slice(i, i + 2), 16));
-/** @param {string} a @param {string} b @param {number} share */
-const mixColors = (a, b, share) => {
-  const [x, y] = [parseHexColor(a), parseHexColor(b)];
-  return toHexColor(
-    x.reduce((n, v, i) => n * 256 + Math.trunc(share * v + (1 - share) * y[i] + 1e-9), 0),
-  );
-};
-/** @param {string} c */
-const luminance = (c) => {
-  const [r, g, b] = parseHexColor(c).map((v) =>
-    (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4,
-  );
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-};
-/** @param {string} a @param {string} b */
-export const contrastOf = (a, b) => {
-  const [x, y] = [luminance(a), luminance(b)];
-  return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
-};
-
-/** Programs choose colours for a black terminal. @param {string} fg @param {string} bg */
-function darkenToRead(fg, bg) {
-  for (let share = 1; share > 0.1; share -= 0.1) {
-    const c = mixColors(fg, '#000000', share);
-    if (contrastOf(c, bg) >= 4.5) return c;
-  }
-  return '#000000';
-}
 
 const underlines = ['none', 'solid', 'double', 'wavy', 'dotted', 'dashed'];
 
@@ -104,6 +17,9 @@ const measurable = new RegExp(
   '^[\u00a1-\u024f\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e' +
     '\u2070-\u23ff\u2500-\u27bf\u27f0-\u2bff]$',
 );
+
+// Lines, blocks and Powerline's shapes: pictures are made of them, in colours of their own.
+const drawing = /^[\u2500-\u259f\ue0a0-\ue0d7\u{1fb00}-\u{1fbaf} ]+$/u;
 
 /** Program text only becomes text nodes. */
 export class Painter {
@@ -129,6 +45,8 @@ export class Painter {
   colors = [];
   /** @type {Map<Style, Partial<CSSStyleDeclaration>>} */
   cssByStyle = new Map();
+  /** @type {Map<Style, Partial<CSSStyleDeclaration>>} Of runs that only draw. */
+  cssOfDrawings = new Map();
   /** @type {Map<string, boolean>} Whether the font draws a character as wide as a letter. */
   evenCharacters = new Map();
   measurer = /** @type {CanvasRenderingContext2D} */ (
@@ -274,6 +192,7 @@ export class Painter {
       else if (/^\d{1,3}$/.test(name) && Number(name) < 256) this.colors[Number(name)] = rgb;
     }
     this.cssByStyle.clear();
+    this.cssOfDrawings.clear();
     this.root.style.color = reverse ? this.ownColors.background : this.ownColors.foreground;
     this.root.style.backgroundColor = reverse
       ? this.ownColors.foreground
@@ -335,20 +254,20 @@ export class Painter {
     const text = r.style.conceal ? ' '.repeat(r.cols) : r.text;
     if (r.style === plain && r.even) return document.createTextNode(text);
     const span = document.createElement('span');
-    this.applyStyle(span, r.style, r.even, r.cols);
+    this.applyStyle(span, r);
     span.textContent = text;
     return span;
   }
 
-  /** @param {HTMLElement} span @param {Style} style @param {boolean} even @param {number} cols */
-  applyStyle(span, style, even, cols) {
+  /** @param {HTMLElement} span @param {Run} run */
+  applyStyle(span, {text, style, even, cols}) {
     // Plain letters keep their columns without a box, which is faster. Bold and italic ones may
     // have another width, and a background fills its cells only in a box.
     if (!even || style.bold || style.italic || this.hasFill(style)) {
       span.className = even ? 'run' : 'run one';
       span.style.setProperty('--n', String(cols));
     }
-    Object.assign(span.style, this.cssOf(style));
+    Object.assign(span.style, this.cssOf(style, drawing.test(text)));
   }
 
   /** @param {Style} s */
@@ -362,8 +281,8 @@ export class Painter {
     return c >= DIRECT ? toHexColor(c - DIRECT) : this.colors[c];
   }
 
-  /** @param {Style} s */
-  resolveColors(s) {
+  /** isDrawn: no letters, so colours may be close. @param {Style} s @param {boolean} [isDrawn] */
+  resolveColors(s, isDrawn) {
     let fg = this.colorOf(
       s.bold && s.fg >= 0 && s.fg < 8 ? s.fg + 8 : s.fg,
       this.ownColors.foreground,
@@ -380,14 +299,16 @@ export class Painter {
       fg = '#ffffff';
     if (s.inverse !== this.isReversed) [fg, bg] = [bg, fg];
     if (s.faint) fg = mixColors(fg, bg, 0.6);
+    if (this.theme.legible && !isDrawn) fg = makeLegible(fg, bg, leastContrast);
     return {fg, bg, line: this.colorOf(s.line, fg)};
   }
 
-  /** @param {Style} s */
-  cssOf(s) {
-    const known = this.cssByStyle.get(s);
+  /** @param {Style} s @param {boolean} isDrawn */
+  cssOf(s, isDrawn) {
+    const all = isDrawn ? this.cssOfDrawings : this.cssByStyle;
+    const known = all.get(s);
     if (known) return known;
-    const c = this.resolveColors(s);
+    const c = this.resolveColors(s, isDrawn);
     /** @type {Partial<CSSStyleDeclaration>} */
     const css = {color: c.fg};
     if (this.hasFill(s)) css.backgroundColor = c.bg;
@@ -402,7 +323,7 @@ export class Painter {
       css.textDecorationStyle = underlines[s.underline];
       css.textDecorationColor = c.line;
     }
-    this.cssByStyle.set(s, css);
+    all.set(s, css);
     return css;
   }
 
