@@ -7,7 +7,6 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"maps"
 	"mime"
 	"net/http"
@@ -21,9 +20,9 @@ import (
 //go:embed static
 var static embed.FS
 
-// indexName is the page itself. In it, {{.Build}} names the other files, and {{.Modules}} links the
-// scripts that firstName needs. workerName is its service worker, which works for the whole page
-// only from the root; {{.Build}} means the same there.
+// indexName is the page itself. In it, {{.Build}} names the other files. firstName is the script
+// that it begins with, joined with those that this one needs. workerName is its service worker,
+// which works for the whole page only from the root; {{.Build}} means the same there.
 const (
 	indexName  = "index.html"
 	firstName  = "app.js"
@@ -68,29 +67,22 @@ func (c content) serveContent(w http.ResponseWriter, r *http.Request) {
 func readFiles() (*files, error) {
 	f := &files{others: make(map[string]content)}
 	sum := sha256.New()
-	err := fs.WalkDir(static, "static", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		plain, err := static.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		if path.Ext(name) == ".js" {
-			plain = stripComments(plain)
-		}
-		if f.others[path.Base(name)], err = newContent(plain); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(sum, "%s %d\n%s", name, len(plain), plain)
-		return err
-	})
+	sources, err := readSources()
 	if err == nil {
-		f.build = hex.EncodeToString(sum.Sum(nil)[:8])
-		f.page, err = f.buildIndex()
+		err = joinFirst(sources)
+	}
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		if err == nil {
+			f.others[name], err = newContent(sources[name])
+		}
+		_, _ = fmt.Fprintf(sum, "%s %d\n%s", name, len(sources[name]), sources[name]) // a hash
 	}
 	if err == nil {
-		f.script, err = newContent(f.fillTemplate(workerName, "{{.Build}}", f.build))
+		f.build = hex.EncodeToString(sum.Sum(nil)[:8])
+		f.page, err = newContent(f.fillTemplate(indexName))
+	}
+	if err == nil {
+		f.script, err = newContent(f.fillTemplate(workerName))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("files of the page: %w", err)
@@ -98,6 +90,25 @@ func readFiles() (*files, error) {
 	delete(f.others, indexName)
 	delete(f.others, workerName)
 	return f, nil
+}
+
+// readSources returns the embedded files by name, scripts without comments.
+func readSources() (map[string][]byte, error) {
+	entries, err := static.ReadDir("static")
+	if err != nil {
+		return nil, err
+	}
+	sources := make(map[string][]byte, len(entries))
+	for _, entry := range entries {
+		name := entry.Name()
+		if sources[name], err = static.ReadFile("static/" + name); err != nil {
+			return nil, err
+		}
+		if path.Ext(name) == ".js" {
+			sources[name] = stripComments(sources[name])
+		}
+	}
+	return sources, nil
 }
 
 var commentPattern = sync.OnceValue(func() *regexp.Regexp {
@@ -113,48 +124,10 @@ func stripComments(script []byte) []byte {
 	})
 }
 
-// buildIndex makes the page itself. It fills in digits and the names of our own files, so nothing
-// has to be escaped.
-func (f *files) buildIndex() (content, error) {
-	modules := make(map[string]bool)
-	f.collectImports(firstName, modules)
-	var links strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(modules)) {
-		_, _ = fmt.Fprintf(
-			&links,
-			"<link rel=\"modulepreload\" href=\"/app/%s/%s\">\n",
-			f.build,
-			name,
-		)
-	}
-	return newContent(f.fillTemplate(
-		indexName,
-		"{{.Modules}}",
-		links.String(),
-		"{{.Build}}",
-		f.build,
-	))
-}
-
-// fillTemplate replaces names in a file. It uses no template package: with one, the linker would
+// fillTemplate fills the build into a file. It uses no template package: with one, the linker would
 // keep the methods of all types.
-func (f *files) fillTemplate(name string, pairs ...string) []byte {
-	return []byte(strings.NewReplacer(pairs...).Replace(string(f.others[name].plain)))
-}
-
-var importPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^(?:import .*|\}) from '\./([\w.]+)';$`) // in one line or several
-})
-
-// collectImports adds a script's imports, and theirs. The page names them all, so that a browser
-// need not find them one after the other.
-func (f *files) collectImports(name string, found map[string]bool) {
-	for _, m := range importPattern().FindAllSubmatch(f.others[name].plain, -1) {
-		if next := string(m[1]); !found[next] {
-			found[next] = true
-			f.collectImports(next, found)
-		}
-	}
+func (f *files) fillTemplate(name string) []byte {
+	return bytes.ReplaceAll(f.others[name].plain, []byte("{{.Build}}"), []byte(f.build))
 }
 
 // withSecurityHeaders puts security headers on every answer of next: our page runs our scripts and

@@ -210,22 +210,3 @@ func TestAScreenReaderFindsEverything(t *testing.T) {
 		require.NotContains(t, []string{"button", "link", "textbox", "alertdialog", "group"}, n, "one without a name")
 	}
 }
-
-// TestFirstPaintOverTheWire bounds what a phone loads until the list stands.
-func TestFirstPaintOverTheWire(t *testing.T) {
-	g := serve(t, auth.RoleViewer, "", vim())
-	b := openPage(g)
-	type load struct {
-		Name  string
-		Bytes float64
-	}
-	all := browser.JS[[]load](b, `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
-		.map((e) => ({name: e.name, bytes: e.transferSize}))`)
-	total := 0.0
-	for _, l := range all {
-		total += l.Bytes
-	}
-	require.Greater(t, len(all), 10)
-	require.LessOrEqual(t, total, 60.0*1024, "%v", all)
-	t.Logf("%d answers, %.0f bytes with their headers", len(all), total)
-}

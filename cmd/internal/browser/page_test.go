@@ -1,14 +1,14 @@
 package browser_test
 
 import (
-	"bytes"
-	"compress/gzip"
+	"bufio"
 	"crypto/ed25519"
 	"errors"
+	"net"
 	"net/http"
-	"os"
-	"path/filepath"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -458,31 +458,43 @@ const faint = `import(document.querySelector('script[src$="app.js"]').src.replac
 			}).filter(Boolean);
 		})`
 
-// later are the files that are loaded when they are needed: those that play recordings, and those
-// that show a coding agent's conversation.
-var later = map[string]bool{
-	"replay.js": true, "chat.js": true, "chat.css": true, "talk.js": true, "drawer.js": true, "images.js": true, "item.js": true, "card.js": true, "spell.js": true,
+// TestFirstPaint bounds what a phone loads before it shows a session.
+func TestFirstPaint(t *testing.T) {
+	g := serve(t, auth.RoleOwner, "vim-1", vim())
+	g.print("vim-1", "one")
+	var mu sync.Mutex
+	var requests []string
+	size := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		counted := &countedWriter{ResponseWriter: w}
+		g.door.ServeHTTP(counted, r)
+		mu.Lock()
+		defer mu.Unlock()
+		requests, size = append(requests, r.URL.Path), size+counted.size
+	}))
+	t.Cleanup(s.Close)
+	g.url = s.URL
+	b := openPage(g)
+	b.WaitFor(browser.Text(".session .row") + " === 'one'")
+	mu.Lock()
+	defer mu.Unlock()
+	require.LessOrEqual(t, len(requests), 12, requests)
+	require.LessOrEqual(t, size, 60<<10)
+	t.Logf("%d bytes compressed, in the answers to %q", size, requests)
 }
 
-// TestFirstPaint bounds what a phone loads before it shows anything, without the later files and an
-// installed page's pictures.
-func TestFirstPaint(t *testing.T) {
-	files, err := filepath.Glob(static + "/*")
-	require.NoError(t, err)
-	total := 0
-	for _, name := range files {
-		if later[filepath.Base(name)] || filepath.Ext(name) == ".png" {
-			continue
-		}
-		content, err := os.ReadFile(name)
-		require.NoError(t, err)
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		_, err = z.Write(content)
-		require.NoError(t, err)
-		require.NoError(t, z.Close())
-		total += b.Len()
-	}
-	require.LessOrEqual(t, total, 60<<10)
-	t.Logf("%d files, %d bytes compressed", len(files), total)
+// countedWriter counts the bytes of bodies.
+type countedWriter struct {
+	http.ResponseWriter
+	size int
+}
+
+func (w *countedWriter) Write(b []byte) (int, error) {
+	w.size += len(b)
+	return w.ResponseWriter.Write(b)
+}
+
+// Hijack lets a WebSocket take the connection.
+func (w *countedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return w.ResponseWriter.(http.Hijacker).Hijack()
 }
