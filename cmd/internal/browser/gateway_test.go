@@ -381,11 +381,13 @@ func count[M protocol.Message](g *gateway) (n int) {
 
 func anything[M protocol.Message](M) bool { return true }
 
-// watcher notes breaches of the page's policy, and faults of its scripts.
-const watcher = `window.faults = [];
+// watcher notes breaches of the page's policy, faults of its scripts, and errors on the console.
+const watcher = `{ window.faults = [];
 	addEventListener('securitypolicyviolation', (e) => faults.push(e.violatedDirective + ' ' + e.blockedURI));
+	const logged = console.error;
+	console.error = (...all) => { faults.push(all.map(String).join(' ')); logged.apply(console, all); };
 	addEventListener('error', (e) => faults.push(String(e.message)));
-	addEventListener('unhandledrejection', (e) => faults.push(String(e.reason)));`
+	addEventListener('unhandledrejection', (e) => faults.push(String(e.reason))); }`
 
 // openPage opens the link of a gateway, and waits for the list.
 func openPage(g *gateway, steps ...chromedp.Action[chromedp.Void]) *browser.Tab {
@@ -404,7 +406,7 @@ func openAt(g *gateway, code string, steps ...chromedp.Action[chromedp.Void]) *b
 		if g.t.Failed() {
 			return
 		}
-		require.Empty(g.t, browser.JS[[]string](b, "window.faults"), "breaches of the policy, and faults")
+		require.Empty(g.t, browser.JS[[]string](b, "window.faults"), "breaches of the policy, faults, and errors")
 	})
 	return b
 }
