@@ -293,6 +293,7 @@ interface Read {
   sessionId: string;
   fromLine?: number;
   scrollback?: number;
+  match?: string;
   attributes?: boolean;
 }
 
@@ -303,6 +304,18 @@ interface ReadResult {
   nextLine?: number;
   oldestLine?: number;
   wraps?: Wrap[];
+  found?: Found;
+}
+
+interface Found {
+  rows: FoundRow[];
+  more?: number;
+}
+
+/** A line of several rows, if it wraps. */
+interface FoundRow {
+  line: number;
+  rows?: number;
 }
 
 interface RecordsRead {

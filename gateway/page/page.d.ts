@@ -145,6 +145,7 @@ type List = import('./static/list.js').List;
 type Painter = import('./static/painter.js').Painter;
 type Question = import('./static/question.js').Question;
 type Replay = import('./static/replay.js').Replay;
+type Scrollback = import('./static/history.js').Scrollback;
 type SessionView = import('./static/session.js').SessionView;
 type Talk = import('./static/talk.js').Talk;
 type Typing = import('./static/typing.js').Typing;

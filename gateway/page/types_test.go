@@ -26,6 +26,8 @@ func TestTheScriptsKnowTheMessages(t *testing.T) {
 		"Incomplete":         protocol.Incomplete{},
 		"Color":              protocol.Color{},
 		"Wrap":               protocol.Wrap{},
+		"Found":              protocol.Found{},
+		"FoundRow":           protocol.FoundRow{},
 		"Cursor":             protocol.Cursor{},
 		"ChangedRow":         protocol.Row{},
 		"AgentTyped":         protocol.AgentTyped{},

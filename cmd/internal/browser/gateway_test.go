@@ -269,6 +269,10 @@ func (g *gateway) history(m *protocol.Read) protocol.Message {
 	r := &protocol.ReadResult{ID: "r", RequestID: m.RequestID, SessionID: m.SessionID, Frame: &protocol.Frame{Seq: 1}, OldestLine: oldest, FirstLine: first, NextLine: stop}
 	r.Frame.Screen.Cols, r.Frame.Screen.Rows = s.Size()
 	r.Frame.Screen.Lines = make([]string, r.Frame.Screen.Rows)
+	if m.Match != "" {
+		r.Found = g.find(m)
+		return r
+	}
 	var rows []string
 	for line := first; line < stop; line++ {
 		row := int(line - oldest)
@@ -279,6 +283,25 @@ func (g *gateway) history(m *protocol.Read) protocol.Message {
 	}
 	r.Text = strings.Join(rows, "\n")
 	return r
+}
+
+// find searches the history and the screen after it, as a proxy would.
+func (g *gateway) find(m *protocol.Read) *protocol.Found {
+	pattern, err := m.Pattern()
+	require.NoError(g.t, err)
+	s := g.screens[m.SessionID]
+	all := protocol.Excerpt{First: s.HistoryNumber()}
+	for i := range s.HistoryLen() {
+		if s.HistoryWrapped(i) {
+			all.Wraps = append(all.Wraps, protocol.Wrap{Row: i, Blanks: s.HistoryBlanks(i)})
+		}
+		all.Rows = append(all.Rows, s.HistoryText(i))
+	}
+	_, rows := s.Size()
+	for y := range rows {
+		all.Rows = append(all.Rows, s.RowText(y))
+	}
+	return all.Skip(int(*m.FromLine-all.First)).Find(pattern, m.Context, m.Scrollback)
 }
 
 // print lets a program print something.

@@ -34,6 +34,9 @@ export class Scrollback {
   extraSums = null;
   /** @type {Map<number, HTMLElement>} By line. */
   drawn = new Map();
+  /** @type {Set<number>} Lines that a search found. */
+  hits = new Set();
+  hit = -1; // the one that is shown
   isBack = false;
   failed = '';
   isFetching = false;
@@ -81,6 +84,7 @@ export class Scrollback {
       });
     }
     this.growTo(line);
+    if (this.hits.size > 0) this.markScreen();
     return undefined;
   }
 
@@ -335,6 +339,7 @@ export class Scrollback {
       if (wrap) setWrap(e, wrap);
       this.drawn.set(line, e);
     }
+    this.markHit(line, e);
     return e;
   }
 
@@ -433,6 +438,37 @@ export class Scrollback {
     this.fitWindow(line);
     this.box.scrollTop = line > this.first ? this.topOf(line) - below : 0;
     this.handleScroll();
+  }
+
+  /** @param {string} match @param {number} rows @param {number} [fromLine] */
+  search(match, rows, fromLine = this.oldest) {
+    return this.askRows({match, fromLine, scrollback: rows});
+  }
+
+  /** @param {FoundRow[]} hits @param {number} line */
+  setHits(hits, line) {
+    this.hits = new Set(
+      hits.flatMap((f) => Array.from({length: f.rows || 1}, (_, i) => f.line + i)),
+    );
+    this.hit = line;
+    for (const [at, e] of this.drawn) this.markHit(at, e);
+    this.markScreen();
+  }
+
+  markScreen() {
+    [...this.painter.grid.children].forEach((e, i) => this.markHit(this.next + i, e));
+  }
+
+  /** @param {number} line @param {Element} e */
+  markHit(line, e) {
+    e.classList.toggle('hit', this.hits.has(line));
+    e.classList.toggle('now', line === this.hit);
+  }
+
+  /** A line that is still on the screen shows there. @param {number} line */
+  revealLine(line) {
+    if (line >= this.next) this.showNow();
+    else this.showLine(line, this.box.clientHeight / 3);
   }
 
   /** @param {KeyboardEvent} e */

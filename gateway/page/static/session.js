@@ -10,6 +10,7 @@ import {
 import {Painter} from './painter.js';
 import {LiveRegion} from './live.js';
 import {Scrollback} from './history.js';
+import {Finder} from './finder.js';
 import {ScreenFit} from './fit.js';
 import {sleep} from './connection.js';
 import {Typing} from './typing.js';
@@ -101,7 +102,14 @@ export class SessionView {
       () => this.fit.showButtons(),
     );
     this.frame.append(this.history.nowBar);
+    this.finder = new Finder(this.history, () => this.screen.focus({preventScroll: true}));
+    this.frame.prepend(this.finder.element);
+    this.findKeyListener = (/** @type {KeyboardEvent} */ e) => this.handleFindKey(e);
+    document.addEventListener('keydown', this.findKeyListener);
     this.fit = new ScreenFit(this.frame, this.screen, this.painter, this.history);
+    this.fit.buttons.prepend(
+      h('button', {class: 'plain', onclick: () => this.finder.open()}, 'Find'),
+    );
     this.foot.prepend(this.fit.buttons);
     this.live = new LiveRegion(this.spokenLines);
     this.closeView = app.views.open(this.id, (m, lines) => this.showRows(m, lines));
@@ -356,7 +364,16 @@ export class SessionView {
     this.history.refit(() => {});
   }
 
+  /** The browser would find only rows that are drawn. @param {KeyboardEvent} e */
+  handleFindKey(e) {
+    const isFind = e.key === 'f' && (e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey;
+    if (!isFind || e.defaultPrevented || e.target === this.typing?.pad) return;
+    e.preventDefault();
+    this.finder.open();
+  }
+
   end() {
+    document.removeEventListener('keydown', this.findKeyListener);
     this.closeView();
     this.history.end();
     this.live.stop();
