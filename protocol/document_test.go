@@ -103,7 +103,7 @@ var shapes = map[string]reflect.Type{
 	"piece": reflect.TypeFor[ChatPiece](), "request of a conversation": reflect.TypeFor[ChatRequest](), "choice": reflect.TypeFor[ChatChoice](),
 	"question": reflect.TypeFor[ChatQuestion](), "option": reflect.TypeFor[ChatOption](), "answer of a person": reflect.TypeFor[ChatReply](),
 	"closed request": reflect.TypeFor[ChatClosed](), "turn": reflect.TypeFor[ChatTurn](),
-	"state of a view": reflect.TypeFor[ViewState](), "typed of a view": reflect.TypeFor[AgentTyped](), "seen screen": reflect.TypeFor[Seen](), "wrap": reflect.TypeFor[Wrap](),
+	"state of a view": reflect.TypeFor[ViewState](), "typed of a view": reflect.TypeFor[AgentTyped](), "seen screen": reflect.TypeFor[Seen](), "wrap": reflect.TypeFor[Wrap](), "link": reflect.TypeFor[Link](),
 	"recording": reflect.TypeFor[RecordInfo](), "frame of a recording": reflect.TypeFor[RecordFrame](), "mark": reflect.TypeFor[Mark](),
 }
 

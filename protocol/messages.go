@@ -199,6 +199,8 @@ type ReadResult struct {
 	// Wraps are the lines of Text, from 0, that continue in the next one. They come for history that
 	// is read with Attributes.
 	Wraps []Wrap `json:"wraps,omitempty"`
+	// Links are the hyperlinks in Text, as those of a [ViewState], and come with Wraps.
+	Links []Link `json:"links,omitempty"`
 	// Found answers a read with Match; an older proxy does not send it.
 	Found *Found `json:"found,omitempty"`
 	// Command answers a read with Command, and Text is of its output; an older proxy does not send

@@ -93,7 +93,9 @@ type ViewState struct {
 	// nothing.
 	Mouse string `json:"mouse,omitempty"`
 	// Wraps are the rows that continue in the next one: a copied text joins them.
-	Wraps    []Wrap   `json:"wraps,omitempty"`
+	Wraps []Wrap `json:"wraps,omitempty"`
+	// Links are hyperlinks that a page may open, without those with a secret in their target.
+	Links    []Link   `json:"links,omitempty"`
 	Keyboard Keyboard `json:"keyboard"`
 	Blackout *Hidden  `json:"blackout,omitempty"`
 	// Typed is an agent's newest input since a viewer looks; it may be nil.

@@ -79,6 +79,14 @@ interface Wrap {
   blanks?: number;
 }
 
+/** A hyperlink in the columns of a row from from to before to. */
+interface Link {
+  row: number;
+  from: number;
+  to: number;
+  target: string;
+}
+
 interface Color {
   name: string;
   rgb: string;
@@ -109,6 +117,7 @@ interface ViewState {
   reverse?: boolean;
   mouse?: 'scroll' | 'buttons' | 'motion';
   wraps?: Wrap[];
+  links?: Link[];
   keyboard: KeyboardState;
   typed?: AgentTyped;
 }
@@ -304,6 +313,7 @@ interface ReadResult {
   nextLine?: number;
   oldestLine?: number;
   wraps?: Wrap[];
+  links?: Link[];
   found?: Found;
 }
 

@@ -26,6 +26,7 @@ func TestTheScriptsKnowTheMessages(t *testing.T) {
 		"Incomplete":         protocol.Incomplete{},
 		"Color":              protocol.Color{},
 		"Wrap":               protocol.Wrap{},
+		"Link":               protocol.Link{},
 		"Found":              protocol.Found{},
 		"FoundRow":           protocol.FoundRow{},
 		"Cursor":             protocol.Cursor{},

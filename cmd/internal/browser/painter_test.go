@@ -114,6 +114,11 @@ func message(s *screen.Screen) *protocol.Rows {
 			m.State.Wraps = append(m.State.Wraps, protocol.Wrap{Row: y, Blanks: s.RowBlanks(y)})
 		}
 	}
+	for y := range m.Rows {
+		for _, l := range s.RowLinks(y) {
+			m.State.Links = append(m.State.Links, protocol.Link{Row: y, From: l.From, To: l.To, Target: l.Target})
+		}
+	}
 	m.Line = s.HistoryNumber() + uint64(s.HistoryLen())
 	return m
 }

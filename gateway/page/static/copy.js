@@ -1,4 +1,5 @@
-// Copies selected rows of a screen as text: lines that wrapped are whole, and no blanks end a line.
+// Knows which rows continue in the next one, and their links. Copies selected rows of a screen as
+// text: lines that wrapped are whole, and no blanks end a line.
 
 /** @type {WeakMap<Element, number>} The blanks that end a row which continues in the next one. */
 const blanksOf = new WeakMap();
@@ -7,6 +8,18 @@ const blanksOf = new WeakMap();
 export const clearWrap = (row) => blanksOf.delete(row);
 /** @param {Element} row @param {Wrap} wrap */
 export const setWrap = (row, {blanks = 0}) => blanksOf.set(row, blanks);
+
+/** @type {WeakMap<Element, Link[]>} The hyperlinks of a row. */
+const linksIn = new WeakMap();
+
+/** @param {Element} row */
+export const continuesLine = (row) => blanksOf.has(row);
+/** @param {Element} row @param {Link} link */
+export const addLink = (row, link) => linksIn.set(row, [...linksOfRow(row), link]);
+/** @param {Element} row @returns {Link[]} */
+export const linksOfRow = (row) => linksIn.get(row) || [];
+/** @param {Element} row */
+export const clearLinks = (row) => linksIn.delete(row);
 
 /** @param {Element} row @param {Range} selected */
 function textWithin(row, selected) {

@@ -1,6 +1,6 @@
 import {h, setText, setShown, orderChildren} from './dom.js';
 import {makeRow} from './painter.js';
-import {setWrap} from './copy.js';
+import {addLink, setWrap} from './copy.js';
 import {foldRuns} from './sgr.js';
 import {formatNumber} from './wording.js';
 
@@ -28,6 +28,8 @@ export class Scrollback {
   rows = new Map();
   /** @type {Map<number, Wrap>} The rows that continue in the next one, by line. */
   wraps = new Map();
+  /** @type {Map<number, Link[]>} By line. */
+  links = new Map();
   /** @type {Map<number, number>} How many lines a folded row takes, if more than one. */
   foldedHeights = new Map();
   /** @type {{at: number, sum: number}[] | null} The sums of tall by line; null until needed. */
@@ -132,12 +134,16 @@ export class Scrollback {
     return true;
   }
 
+  kept() {
+    return [this.rows, this.wraps, this.links, this.foldedHeights];
+  }
+
   /** @param {number} line */
   clear(line) {
     this.isBack = false;
     this.first = this.last = this.next = this.oldest = this.askedAt = line;
     this.cols = 0;
-    for (const all of [this.rows, this.wraps, this.foldedHeights, this.drawn]) all.clear();
+    for (const all of [...this.kept(), this.drawn]) all.clear();
     this.extraSums = null;
     this.block.replaceChildren();
     this.gap.remove();
@@ -175,7 +181,7 @@ export class Scrollback {
     this.oldest = oldest;
     if (afresh) {
       this.first = oldest;
-      for (const all of [this.rows, this.wraps, this.foldedHeights])
+      for (const all of this.kept())
         for (const line of all.keys()) if (line < oldest) all.delete(line);
       for (const [line, e] of this.drawn) if (line < oldest) this.removeRow(line, e);
       this.extraSums = null;
@@ -337,6 +343,7 @@ export class Scrollback {
       this.painter.drawRow(e, this.rows.get(line) || '');
       const wrap = this.wraps.get(line);
       if (wrap) setWrap(e, wrap);
+      for (const l of this.links.get(line) || []) addLink(e, l);
       this.drawn.set(line, e);
     }
     this.markHit(line, e);
@@ -363,9 +370,12 @@ export class Scrollback {
     const text = (r.nextLine || 0) > (r.firstLine || 0) ? (r.text || '').split('\n') : [];
     if (text.length === 0) return;
     this.keepInView(() => {
-      for (const w of r.wraps || []) this.wraps.set((r.firstLine || 0) + w.row, w);
+      const first = r.firstLine || 0;
+      for (const w of r.wraps || []) this.wraps.set(first + w.row, w);
+      for (const [row, links] of Map.groupBy(r.links || [], (l) => l.row))
+        this.links.set(first + row, links);
       text.forEach((row, i) => {
-        const at = (r.firstLine || 0) + i;
+        const at = first + i;
         const blank = !this.rows.has(at) && this.drawn.get(at);
         if (blank) this.removeRow(at, blank);
         this.rows.set(at, row);
@@ -387,7 +397,7 @@ export class Scrollback {
     if (this.rows.size <= maxRows) return;
     for (const line of this.rows.keys()) {
       if (Math.abs(line - near) < maxRows / 4) continue;
-      for (const all of [this.rows, this.wraps, this.foldedHeights]) all.delete(line);
+      for (const all of this.kept()) all.delete(line);
     }
   }
 

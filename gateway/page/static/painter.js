@@ -1,4 +1,4 @@
-import {clearWrap, setWrap, enableCopying} from './copy.js';
+import {addLink, clearLinks, clearWrap, setWrap, enableCopying} from './copy.js';
 import {
   toHexColor,
   mixColors,
@@ -156,16 +156,23 @@ export class Painter {
     next.forEach((text, i) => {
       if (repaint || text !== was[i]) this.paintRow(i);
     });
-    this.markWraps(state.wraps || []);
+    this.markRows(state.wraps || [], state.links || []);
     this.seq = m.seq;
     this.cursorAt = m.cursor;
     this.placeCursor();
     return true;
   }
 
-  /** @param {Wrap[]} wraps */
-  markWraps(wraps) {
-    for (const row of this.grid.children) clearWrap(row);
+  /** @param {Wrap[]} wraps @param {Link[]} links */
+  markRows(wraps, links) {
+    for (const row of this.grid.children) {
+      clearWrap(row);
+      clearLinks(row);
+    }
+    for (const l of links) {
+      const row = this.grid.children[l.row];
+      if (row) addLink(row, l);
+    }
     for (const w of wraps) {
       const row = this.grid.children[w.row];
       if (row) setWrap(row, w);

@@ -11,6 +11,7 @@ import {Painter} from './painter.js';
 import {LiveRegion} from './live.js';
 import {Scrollback} from './history.js';
 import {Finder} from './finder.js';
+import {Links} from './links.js';
 import {ScreenFit} from './fit.js';
 import {sleep} from './connection.js';
 import {Typing} from './typing.js';
@@ -93,6 +94,12 @@ export class SessionView {
       ...(app.owner ? [this.log, this.form] : []),
     );
     this.painter = new Painter(this.screen, app.theme());
+    this.links = new Links(
+      this.screen,
+      this.painter,
+      (e) => !!this.typing?.mouse.hasButtons(e),
+    );
+    this.frame.append(this.links.bar);
     if (app.owner) this.enableTyping();
     this.painter.setSize(13);
     this.history = new Scrollback(

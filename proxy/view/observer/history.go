@@ -51,7 +51,7 @@ func (o *Observer) addHistory(r *protocol.ReadResult, m *protocol.Read, seen *se
 	r.Text = strings.Join(rows, "\n")
 	r.HiddenText = o.concealedRows(start, stop)
 	if m.Attributes {
-		r.Wraps = o.pastWraps(start, stop)
+		r.Wraps, r.Links = o.pastWraps(start, stop), o.pastLinks(start, stop)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (o *Observer) rowsMessage(f *protocol.Frame) *protocol.Rows {
 	m.State.Palette = o.changedColours()
 	m.State.Clusters, m.State.Reverse = modes.Graphemes, modes.Reverse
 	m.State.Mouse = mouseUse(modes, s.Alt)
-	m.State.Wraps = o.wrapsOf(m.Rows, 0)
+	m.State.Wraps, m.State.Links = o.wrapsOf(m.Rows, 0), o.screenLinks(m.Rows)
 	o.fillRows(m)
 	if tooLarge(m.Lines) {
 		m.Lines, v.revs = s.Lines, nil

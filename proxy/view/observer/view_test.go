@@ -148,3 +148,29 @@ func TestViewersKnowWhichRowsContinue(t *testing.T) {
 	shown = s.after(time.Second)
 	require.Equal(t, []protocol.Wrap{{Row: 0}}, shown[len(shown)-1].State.Wraps)
 }
+
+// A page opens only targets that start no program and run no script, and shows no secret in one.
+func TestViewersGetHyperlinks(t *testing.T) {
+	link := func(target, text string) string { return "\x1b]8;;" + target + "\x1b\\" + text + "\x1b]8;;\x1b\\ " }
+	s := newStage(t, 60, 3)
+	s.SetViewed(s.now, true)
+	s.print(link("https://example.org/a", "one") + link("javascript:alert(1)", "two") + link("file:///etc/passwd", "three") +
+		link("http:evil", "four") + link("https://example.org/?token=ghp_"+strings.Repeat("a1B2", 9), "five") + link("MAILTO:ada@example.org", "six"))
+	shown := s.after(time.Second)
+	want := []protocol.Link{{Row: 0, From: 0, To: 3, Target: "https://example.org/a"}, {Row: 0, From: 24, To: 27, Target: "MAILTO:ada@example.org"}}
+	require.Equal(t, want, shown[len(shown)-1].State.Links)
+	s.print("\r\n\r\n\r\n")
+	shown = s.after(time.Second)
+	require.Empty(t, shown[len(shown)-1].State.Links)
+	zero := uint64(0)
+	require.Equal(t, want, mustAnswer(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10, Attributes: true}).Links)
+	require.Empty(t, mustAnswer(t, s.Observer, &protocol.Read{FromLine: &zero, Scrollback: 10}).Links, "an agent reads what is on the screen")
+
+	for i := range 2000 {
+		s.print(link("https://example.org/"+strings.Repeat("x", 2000)+strings.Repeat("y", i%7), "a"))
+	}
+	shown = s.after(time.Second)
+	all := shown[len(shown)-1].State.Links
+	require.NotEmpty(t, all)
+	require.LessOrEqual(t, len(all)*2100, roomForLinks+2100)
+}

@@ -1,0 +1,61 @@
+package observer
+
+import (
+	"strings"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/terminal/screen"
+)
+
+// roomForLinks bounds the hyperlinks of a message, in bytes: they count beyond its rows.
+const roomForLinks = 24 << 10
+
+// linkList collects the hyperlinks of rows for people.
+type linkList struct {
+	o    *Observer
+	room int
+	all  []protocol.Link
+}
+
+func (o *Observer) newLinkList() linkList { return linkList{o: o, room: roomForLinks} }
+
+// addRow adds the hyperlinks of a row that a page may open. One with a secret in its target is left
+// out: the target is not on the screen.
+func (l *linkList) addRow(row int, spans []screen.LinkSpan) {
+	for _, s := range spans {
+		if !protocol.OpensOnPage(s.Target) || l.o.holdsSecret(s.Target) {
+			continue
+		}
+		if l.room -= len(s.Target) + strings.Count(s.Target, `"`) + 64; l.room < 0 {
+			return
+		}
+		l.all = append(l.all, protocol.Link{Row: row, From: s.From, To: s.To, Target: s.Target})
+	}
+}
+
+// holdsSecret reports whether agents would see a part of a text covered.
+func (o *Observer) holdsSecret(text string) bool {
+	if o.redacted.open {
+		return false
+	}
+	_, covered := o.redacted.own.Text(text, -1)
+	return covered > 0
+}
+
+// screenLinks returns the hyperlinks of the screen that is shown.
+func (o *Observer) screenLinks(rows int) []protocol.Link {
+	l := o.newLinkList()
+	for row := range rows {
+		l.addRow(row, o.model.RowLinks(row))
+	}
+	return l.all
+}
+
+// pastLinks returns the hyperlinks in rows of history from start to before stop, counted from 0.
+func (o *Observer) pastLinks(start, stop int) []protocol.Link {
+	l := o.newLinkList()
+	for i := start; i < stop; i++ {
+		l.addRow(i-start, o.model.HistoryLinks(i))
+	}
+	return l.all
+}
