@@ -42,3 +42,13 @@ func TestAPersonFindsALineOfAnHourAgo(t *testing.T) {
 	b.Press("Find")
 	b.WaitFor(`document.activeElement.closest('.finder')`)
 }
+
+// The last rows of an editor are empty: a question shows those around the cursor.
+func TestAQuestionShowsTheRowsAroundTheCursor(t *testing.T) {
+	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "", protocol.LevelDrive))
+	g.print("psql-1", "\x1b[?1049h\x1b[Hone\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix\r\nseven\r\neight\r\n~\r\n~\r\n~\r\n~\r\n~\r\n~\x1b[5;1H")
+	b := openPage(g)
+	b.WaitFor(browser.Text(".question .sheet") + `.trim() === 'two three four five six seven'`)
+	g.print("psql-1", "\x1b[H")
+	b.WaitFor(browser.Text(".question .sheet") + `.trim() === 'one two three four five six'`)
+}

@@ -147,7 +147,13 @@ export class Question {
 
   /** @param {Rows} m @param {string[]} lines */
   showLastRows(m, lines) {
-    const last = lines.findLastIndex((text) => text.replace(/\x1b\[[0-9;:]*m/g, '').trim() !== '');
+    const isWritten = (/** @type {string} */ text) =>
+      text.replace(/\x1b\[[0-9;:]*m/g, '').trim() !== '';
+    const written = lines.findLastIndex(isWritten);
+    // The last rows of a program that fills the screen seldom say what it does.
+    const last = m.state?.alt
+      ? Math.max(lastRows - 1, Math.min(written, m.cursor.row + lastRows / 2 - 1))
+      : written;
     const rows = lines.slice(Math.max(0, last - lastRows + 1), last + 1);
     this.painter.show({
       ...m,
