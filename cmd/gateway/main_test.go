@@ -348,6 +348,41 @@ func TestTokens(t *testing.T) {
 	require.Equal(t, cli.StatusRefused, clitest.Command(t, "token", "revoke", "laptop").Status)
 }
 
+// TestATokensFileIsNew holds --out to one file for one token: it overwrites nothing, and a token
+// that it cannot write does not exist.
+func TestATokensFileIsNew(t *testing.T) {
+	clitest.Isolate(t)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "laptop.token")
+	require.Equal(t, clitest.Result{0, "saved in " + path + "\n", ""}, clitest.Command(t, "token", "create", "laptop", "--role", "proxy", "--out", path))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	token, err := auth.ReadTokenFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "empty"), nil, 0o600))
+	require.NoError(t, os.Symlink("nowhere", filepath.Join(dir, "link")))
+	for name, reason := range map[string]string{
+		"laptop.token": "exists already: it stays as it is", "empty": "is an empty file: it stays as it is",
+		"link": "exists already", "no/such/file": "no/such is not a directory", "laptop.token/x": "is not a directory", ".": "exists already",
+	} {
+		clitest.RunFailing(t, cli.StatusRefused, reason, "token", "create", "second", "--role", "agent", "--out", filepath.Join(dir, name))
+	}
+	clitest.RunFailing(t, cli.StatusRefused, `token "laptop" already exists`, "token", "create", "laptop", "--role", "agent", "--out", filepath.Join(dir, "new"))
+	require.NoFileExists(t, filepath.Join(dir, "new"))
+	for _, flag := range []string{"--local", "--save"} {
+		clitest.RunFailing(t, cli.StatusUsage, "leave out --out", "token", "create", "x", "--role", map[string]string{"--local": "agent", "--save": "owner"}[flag], flag, "--out", path)
+	}
+	require.NotContains(t, clitest.Command(t, "token", "ls").Out, "second", "a token that has no file does not exist")
+	kept, err := auth.ReadTokenFile(path)
+	require.NoError(t, err)
+	require.Equal(t, token, kept)
+
+	printed := clitest.Command(t, "token", "create", "third", "--role", "agent", "--out", "-")
+	require.Regexp(t, `^tp_\S+\n$`, printed.out)
+	require.Empty(t, printed.Err)
+}
+
 func TestCompletionOffersSessions(t *testing.T) {
 	dir := clitest.Isolate(t)
 	require.Equal(t, ":4\n", clitest.Command(t, "__complete", "read", "").Out, "without a gateway, nothing")
@@ -383,25 +418,28 @@ func TestCompletionDoesNotWaitForASilentGateway(t *testing.T) {
 // A shell makes the file under its umask.
 func TestATokenIsWrittenIntoAFileThatProgramsTake(t *testing.T) {
 	clitest.Isolate(t)
-	create := func(name, before string) (path, said string) {
+	create := func(status int, name, before string) (path, said string) {
 		path = filepath.Join(t.TempDir(), "token")
 		require.NoError(t, os.WriteFile(path, []byte(before), 0o644))
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, file.Close()) }()
 		var errs strings.Builder
-		require.Equal(t, cli.StatusOK, clitest.Run(t.Context(), []string{"token", "create", name, "--role", "proxy"}, os.Stdin, file, &errs), errs.String())
+		require.Equal(t, status, clitest.Run(t.Context(), []string{"token", "create", name, "--role", "proxy"}, os.Stdin, file, &errs), errs.String())
 		return path, errs.String()
 	}
-	path, said := create("ada", "")
+	path, said := create(cli.StatusOK, "ada", "")
 	token, err := auth.ReadTokenFile(path)
 	require.NoError(t, err)
 	require.NotEmpty(t, token)
 	require.Empty(t, said)
 
-	path, said = create("bob", "a log of somebody's\n")
+	path, said = create(cli.StatusOK, "bob", "a log of somebody's\n")
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o644), info.Mode().Perm(), "what others wrote stays as it is")
-	require.Contains(t, said, "mode 0600")
+	require.Contains(t, said, "--out FILE")
+
+	_, said = create(cli.StatusRefused, "ada", "")
+	require.Contains(t, said, "the shell has made an empty file")
 }

@@ -151,10 +151,12 @@ func TestReadTokenFile(t *testing.T) {
 	_, err = ReadTokenFile(path)
 	require.ErrorContains(t, err, "chmod 600 "+path)
 	require.NoError(t, os.Chmod(path, 0o600))
-	for _, bad := range []string{"", "\n", "a b\n", "a\x00b"} {
+	for bad, reason := range map[string]string{
+		"": path + " is empty", "\n \n": path + " is empty", "\nx": "not a token", "a b\n": "not a token", "a\x00b": "not a token",
+	} {
 		require.NoError(t, os.WriteFile(path, []byte(bad), 0o600))
 		_, err := ReadTokenFile(path)
-		require.ErrorContains(t, err, "not a token", "%q", bad)
+		require.ErrorContains(t, err, reason, "%q", bad)
 	}
 }
 

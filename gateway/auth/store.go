@@ -373,6 +373,9 @@ func ReadTokenFile(path string) (string, error) {
 	line, _, _ := strings.Cut(string(data), "\n")
 	token := strings.TrimSpace(line)
 	isInvalid := func(r rune) bool { return r <= ' ' || r > '~' }
+	if len(bytes.TrimSpace(data)) == 0 {
+		return "", fmt.Errorf("token file %s is empty: make the token anew, with --out FILE", path)
+	}
 	if token == "" || strings.ContainsFunc(token, isInvalid) {
 		return "", fmt.Errorf("token file %s: the first line is not a token", path)
 	}

@@ -29,6 +29,7 @@ var neverInFile = []string{
 	"record-json",
 	ImageFlag,
 	agentTokenFlag,
+	OutFlag,
 }
 
 // despite are the commands that work in spite of a wrong configuration: they take the keyboard

@@ -25,7 +25,7 @@ const (
 	StatusForbidden = 4
 	StatusNoGateway = 5
 	StatusTimeout   = 124
-	statusUndefined = -1
+	StatusUndefined = -1
 	HintNothingRuns = "start a session in a terminal with: proxy --agent PROGRAM"
 	HintUserTypes   = "wait with: gateway wait ID --changed; if the user's own line is in the " +
 		"way, ask them with gateway say to submit or clear it"
@@ -59,7 +59,7 @@ type Env struct {
 
 // Failure is an error that knows its exit status and what to do about it.
 type Failure struct {
-	Status int // statusUndefined: see statusOf
+	Status int // StatusUndefined: see statusOf
 	Cause  error
 	Hint   string
 }
@@ -85,9 +85,9 @@ func (f *Failure) WithHint(hint string) *Failure {
 func (env *Env) reportError(err error) int {
 	f, ok := errors.AsType[*Failure](err)
 	if !ok {
-		f = &Failure{Status: statusUndefined, Cause: err}
+		f = &Failure{Status: StatusUndefined, Cause: err}
 	}
-	if f.Status == statusUndefined {
+	if f.Status == StatusUndefined {
 		f.Status = env.statusOf(err)
 	}
 	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "\n  ")

@@ -10,6 +10,9 @@ import (
 // ImageFlag names the flag for pictures that go with a prompt.
 const ImageFlag = "image"
 
+// OutFlag names the file of one new token: a configuration cannot set it for all.
+const OutFlag = "out"
+
 // AsHelp is the help of --as.
 const AsHelp = "act as agent `NAME`, which the user sees; each name is a separate agent"
 

@@ -2,9 +2,7 @@
 package tokens
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"time"
 
@@ -41,7 +39,10 @@ func newTokenCreate(env *cli.Env, path *string) *cobra.Command {
 			"It opens no connection:\n\n" +
 			"  gateway token create claude --local\n" +
 			"  claude mcp add term -- gateway mcp --agent-token " +
-			"~/.config/terminalproxy/claude.agent",
+			"~/.config/terminalproxy/claude.agent\n\n" +
+			"--out writes the token to a new file of mode 0600, for --token-file. An existing file " +
+			"stays as it is:\n\n" +
+			"  gateway token create laptop --role proxy --out laptop.token",
 		RunE: func(_ *cobra.Command, args []string) error {
 			n.name = args[0]
 			if n.local && n.role == "" {
@@ -55,9 +56,11 @@ func newTokenCreate(env *cli.Env, path *string) *cobra.Command {
 					return err
 				}
 			}
-			return createToken(env, *path, n)
+			return hintAtOut(env, createToken(env, *path, n))
 		},
 	}
+	cmd.Flags().StringVar(&n.out, cli.OutFlag, "",
+		"write the token to `FILE`, which must not exist yet; - prints it (default: print it)")
 	cmd.Flags().StringVar(&n.role, "role", "", "what the token allows (required without --local)")
 	cmd.Flags().BoolVar(&n.save, "save", false,
 		"with --role owner: save it where gateway grant finds it, instead of printing it")
@@ -75,6 +78,7 @@ func newTokenCreate(env *cli.Env, path *string) *cobra.Command {
 type newToken struct {
 	name, role  string
 	namespace   string
+	out         string // "" and - for the standard output
 	save, local bool
 	expires     time.Duration
 }
@@ -91,6 +95,9 @@ func (n newToken) checkFlags(path string) error {
 		return cli.Usage(
 			"token create: --namespace is for tokens of a gateway that several share: leave out " +
 				"--local and --save")
+	case n.out != "" && (n.local || n.save):
+		return cli.Usage(
+			"token create: --local and --save choose the file themselves: leave out --out")
 	case n.role == "":
 		return cli.Fail(cli.StatusUsage, "token create: neither --role nor --local is given").
 			WithHint(
@@ -107,6 +114,10 @@ func (n newToken) checkFlags(path string) error {
 }
 
 func createToken(env *cli.Env, path string, n newToken) error {
+	file, err := n.file()
+	if err != nil {
+		return err
+	}
 	_, store, err := cli.OpenTokens(path)
 	if err != nil {
 		return err
@@ -121,18 +132,14 @@ func createToken(env *cli.Env, path string, n newToken) error {
 		return cli.Unwritten(fmt.Errorf("token create: %w", err), "XDG_STATE_HOME")
 	case err != nil:
 		return fmt.Errorf("token create: %w", err)
-	case n.local:
-		file, err := userdirs.LocalTokenPath(t.Name)
-		return saveToken(env, store, t, token, file, err)
-	case n.save:
-		file, err := userdirs.OwnerTokenPath()
-		return saveToken(env, store, t, token, file, err)
+	case file != "":
+		return saveToken(env, store, t, token, file, n.save)
 	}
 	switch kept := keepPrivate(env); {
-	case env.JSON, kept:
+	case env.JSON, kept, n.out == "-":
 	default:
 		_, _ = fmt.Fprintln(env.Err,
-			"hint: it is not shown again: save it to a file of mode 0600, for --token-file")
+			"hint: it is not shown again: --out FILE writes it to a file for --token-file")
 	}
 	return env.PrintAnswer(createdToken{t.Name, t.Role, t.Namespace, token}, token)
 }
@@ -246,26 +253,4 @@ func newTokenRevoke(env *cli.Env, path *string) *cobra.Command {
 			return env.PrintAnswer(map[string]any{"name": args[0], "revoked": true}, "revoked")
 		},
 	}
-}
-
-// saveToken writes a new token to a file; err is why it has no place. A token that cannot be kept
-// is revoked, because it would be lost.
-func saveToken(env *cli.Env, store *auth.Store, t auth.Token, token, path string, err error) error {
-	if err == nil {
-		err = cli.NewSecret(path, token)
-	}
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		err = fmt.Errorf("%s exists already: remove it and revoke its token first", path)
-		fallthrough
-	case err != nil:
-		return cli.Unwritten(fmt.Errorf("token create: %w", errors.Join(err, store.Revoke(t.Name))),
-			"XDG_CONFIG_HOME")
-	case t.Local && !env.JSON:
-		_, _ = fmt.Fprintf(env.Err,
-			"hint: give it to one agent, as in: claude mcp add term -- gateway mcp "+
-				"--agent-token %s\n", path)
-	}
-	return env.PrintAnswer(map[string]any{"name": t.Name, "role": t.Role, "file": path},
-		"saved in "+path)
 }
