@@ -106,6 +106,31 @@ var examples = map[string]example{
 		{line: "proxy --grant drive", stays: `>>>`, end: "C-d"},
 	}, clientSteps[0])},
 	"docs/performance.md": {steps: []step{{line: "go test", skip: "measures for minutes: make bench"}}},
+	"docs/quickstart.md": {steps: append([]step{
+		{line: "proxy --agent vim", stays: vimIsUp, end: vimEnds},
+		{line: "gateway ls", want: "vim notes.txt"},
+		{line: "gateway request", during: func(r *pageRun) { r.last().answer("C-g") }, want: `granted`},
+		{line: "gateway send", after: func(r *pageRun) { r.last().wait("added by the agent") }},
+	}, clientSteps[0], step{line: "claude \"look", skip: "needs an account"})},
+	"docs/recipes.md": {
+		replace: []string{"wss://desk.example:7117", "ws://127.0.0.1:{port}", "make test", "echo $((6 * 7))"},
+		steps: []step{
+			{line: "ssh prod", skip: "needs a server: TestWaitingBehindSSHWithMarks"},
+			{line: "ssh admin@switch", skip: "needs a device: TestWaitingBehindSSHWithoutMarks"},
+			{line: "kubectl exec", skip: "needs a cluster"},
+			{line: "picocom", skip: "needs a serial line"},
+			{
+				line: "script -qec", needs: "script", stays: bashIsUp, end: shellEnd,
+				before: func(r *pageRun) {
+					for name, role := range map[string]string{"runner": "proxy", "claude": "agent"} {
+						r.w.mustGateway("token", "create", name, "--role", role, "--out", r.w.path(name+".token"))
+					}
+					r.stay("gateway serve --listen 127.0.0.1:"+r.port, "listening on ws", "C-c")
+				},
+			},
+			{line: "send ID", after: func(r *pageRun) { r.last().wait("42") }},
+		},
+	},
 	"docs/recording.md": {replace: []string{"--from 1m10s --to 1m40s", "--from 0s --to 1m"}, steps: []step{
 		{
 			line: "proxy --agent --record", stays: bashIsUp, end: shellEnd,
