@@ -53,5 +53,3 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 )
-
-replace github.com/nats-io/nuid => ./contrib/nuid

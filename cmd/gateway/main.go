@@ -5,6 +5,7 @@ package main
 
 import (
 	"terminalproxy/cmd/internal/cli"
+	_ "terminalproxy/cmd/internal/limits/early" // before the NATS client is initialized
 )
 
 func main() { cli.Main(addCommands) }

@@ -354,7 +354,7 @@ func TestATokensFileIsNew(t *testing.T) {
 	clitest.Isolate(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "laptop.token")
-	require.Equal(t, clitest.Result{0, "saved in " + path + "\n", ""}, clitest.Command(t, "token", "create", "laptop", "--role", "proxy", "--out", path))
+	require.Equal(t, clitest.Result{Out: "saved in " + path + "\n"}, clitest.Command(t, "token", "create", "laptop", "--role", "proxy", "--out", path))
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -379,7 +379,7 @@ func TestATokensFileIsNew(t *testing.T) {
 	require.Equal(t, token, kept)
 
 	printed := clitest.Command(t, "token", "create", "third", "--role", "agent", "--out", "-")
-	require.Regexp(t, `^tp_\S+\n$`, printed.out)
+	require.Regexp(t, `^tp_\S+\n$`, printed.Out)
 	require.Empty(t, printed.Err)
 }
 

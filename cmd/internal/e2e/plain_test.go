@@ -52,7 +52,7 @@ func TestVimUnderProxyIsVim(t *testing.T) {
 func TestFewFileDescriptors(t *testing.T) {
 	w := newWorld(t)
 	s := w.terminal(100, 24)
-	for _, limit := range []int{5, 8, 9, 12, 15} {
+	for _, limit := range []int{5, 6, 7, 8, 9, 12, 15} {
 		out, _ := s.runToEnd(fmt.Sprintf("(ulimit -n %d; proxy true; proxy --agent true; gateway ls; gateway mcp </dev/null)", limit))
 		require.NotContains(t, out, "goroutine", limit)
 		if limit < 15 {
