@@ -72,5 +72,7 @@ func addCommands(env *cli.Env, root *cobra.Command) {
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(programs.NewReap(env), chat.NewHook(env), setup.NewManual(root))
+	root.AddCommand(
+		programs.NewReap(env), chat.NewHook(env), records.NewDraw(env), setup.NewManual(root),
+	)
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"terminalproxy/cmd/internal/beside"
 	"terminalproxy/cmd/internal/coding"
 	"terminalproxy/cmd/internal/flagwords"
-	"terminalproxy/cmd/internal/pictures"
 	"terminalproxy/cmd/internal/proxyflags"
 	"terminalproxy/cmd/internal/settings"
 	"terminalproxy/cmd/internal/terminals"
@@ -353,7 +353,7 @@ func useLocalGateway(agent *proxy.AgentConfig, log *slog.Logger) (closeLocal fun
 		}
 	}
 	own := local.New(dir, log)
-	own.Draw = pictures.Draw
+	own.Draw = beside.Draw
 	agent.Dial, agent.Away, agent.Back = own.Dial, own.GiveUpPlace, own.ServeAgain
 	agent.Join = func() (link.Seat, error) {
 		if seat, err := own.TakeSeat(); seat != nil || err != nil {

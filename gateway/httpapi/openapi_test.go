@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"flag"
+	"io"
 	"os"
 	"reflect"
 	"slices"
@@ -164,8 +166,16 @@ func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 		enc.SetIndent("", " ")
 		require.NoError(t, enc.Encode(doc))
 		require.NoError(t, os.WriteFile("openapi.json", b.Bytes(), 0o644))
+		require.NoError(t, os.WriteFile("openapi.json.gz", compress(t, b.Bytes()), 0o644))
 		return
 	}
+	text, err := os.ReadFile("openapi.json")
+	require.NoError(t, err)
+	packed, err := gzip.NewReader(bytes.NewReader(openAPI))
+	require.NoError(t, err)
+	embedded, err := io.ReadAll(packed)
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(embedded), "go test ./gateway/httpapi -run TestSchemas -update")
 	have, err := json.Marshal(components["schemas"])
 	require.NoError(t, err)
 	require.JSONEq(t, string(want), string(have), "go test ./gateway/httpapi -run TestSchemas -update")
@@ -267,4 +277,15 @@ func (s *spec) validate(schema any, body []byte) {
 	var v any
 	require.NoError(s.t, json.Unmarshal(body, &v), "%s", body)
 	require.NoError(s.t, resolved.Validate(v), "%s", body)
+}
+
+func compress(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	require.NoError(t, err)
+	_, err = w.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
 }

@@ -34,14 +34,13 @@ func Build(bin string, helpers Helpers) error {
 		return err
 	}
 	// The Makefile uses the same flags, so that nothing is compiled twice.
-	args := []string{
-		"build", "-trimpath", "-ldflags", "-s -w", "-o", bin,
-		"terminalproxy/cmd/proxy", "terminalproxy/cmd/gateway",
-	}
-	compile := exec.CommandContext(context.Background(), "go", args...)
-	compile.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := compile.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the binaries: %w\n%s", err, out)
+	for program, tags := range map[string]string{"proxy": "nethttpomithttp2", "gateway": ""} {
+		compile := exec.CommandContext(context.Background(), "go", "build", "-trimpath",
+			"-ldflags", "-s -w", "-tags", tags, "-o", bin, "terminalproxy/cmd/"+program)
+		compile.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := compile.CombinedOutput(); err != nil {
+			return fmt.Errorf("build the binaries: %w\n%s", err, out)
+		}
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"terminalproxy/cmd/internal/beside"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/chat"
@@ -100,9 +100,9 @@ func Start(p Program) (*Conversation, error) {
 // startClaude makes Claude Code call our hooks. If the program is headless, its configuration asks
 // no questions at the start.
 func startClaude(p Program, dir string) (c *Conversation, err error) {
-	hook, err := gatewayProgram()
+	hook, err := beside.FindGateway()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--chat: claude's hooks need it: %w", err)
 	}
 	state, err := userdirs.State()
 	if err != nil {
@@ -195,24 +195,4 @@ func claudeHome(p Program, dir string) ([]string, error) {
 		return nil, err
 	}
 	return claude.Home(home, folder)
-}
-
-// gatewayProgram finds the gateway program beside this one or in the PATH.
-func gatewayProgram() (string, error) {
-	const name = "gateway"
-	if self, err := os.Executable(); err == nil {
-		beside := filepath.Join(filepath.Dir(self), name)
-		if found, err := exec.LookPath(beside); err == nil {
-			return found, nil
-		}
-	}
-	found, err := exec.LookPath(name)
-	if err == nil {
-		found, err = filepath.Abs(found)
-	}
-	if err != nil {
-		return "", errors.New("--chat: claude's hooks run the program gateway, and it is " +
-			"neither beside this one nor in PATH")
-	}
-	return found, nil
 }

@@ -1,0 +1,31 @@
+package records
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"terminalproxy/cmd/internal/beside"
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/cmd/internal/pictures"
+	"terminalproxy/protocol"
+)
+
+// maxDrawn bounds the JSON of a screen, in bytes: some hundred times a usual one.
+const maxDrawn = 16 << 20
+
+// NewDraw makes the command gateway draw, which draws for the proxies that serve this machine's gateway.
+func NewDraw(env *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: beside.DrawCommand + " png|svg", Hidden: true, Args: cobra.ExactArgs(1),
+		Short: "Draw the screen that the standard input has as JSON",
+		RunE: func(_ *cobra.Command, args []string) error {
+			var screen protocol.Screen
+			if err := json.NewDecoder(io.LimitReader(env.In, maxDrawn)).Decode(&screen); err != nil {
+				return cli.Usage("draw: the standard input is not a screen: %w", err)
+			}
+			return pictures.Draw(env.Out, args[0], screen)
+		},
+	}
+}
