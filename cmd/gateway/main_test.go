@@ -25,7 +25,6 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 	unreadable := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(unreadable, []byte("x"), 0o644))
 	tests := []struct{ line, say string }{
-		{"", "no command given"},
 		{"frobnicate", "unknown command \"frobnicate\"\nhint: see gateway --help"},
 		{"raed", "unknown command \"raed\"\nhint: did you mean: gateway read"},
 		{"ls --all", "unknown flag: --all\nhint: see gateway ls --help"},
@@ -346,6 +345,18 @@ func TestTokens(t *testing.T) {
 	require.NotContains(t, list.Tokens[0], "sha256")
 	require.Equal(t, clitest.Result{Out: "revoked\n"}, clitest.Command(t, "token", "revoke", "laptop"))
 	require.Equal(t, cli.StatusRefused, clitest.Command(t, "token", "revoke", "laptop").Status)
+}
+
+// TestGatewayAloneShowsItsHelp holds that gateway without a command reports no error, and that a
+// script still sees that nothing was done.
+func TestGatewayAloneShowsItsHelp(t *testing.T) {
+	clitest.Isolate(t)
+	got := clitest.Command(t)
+	require.Equal(t, cli.StatusUsage, got.Status)
+	require.Empty(t, got.Out)
+	require.Contains(t, got.Err, "Usage:")
+	require.NotContains(t, got.Err, "gateway: ")
+	require.NotContains(t, got.Err, "hint: ")
 }
 
 // TestATokensFileIsNew holds --out to one file for one token: it overwrites nothing, and a token

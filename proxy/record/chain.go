@@ -52,6 +52,9 @@ func digest(b []byte) string {
 func (c *chain) checkLine(line []byte) (*Entry, error) {
 	e := new(Entry)
 	if err := json.Unmarshal(line, e); err != nil {
+		if c.n == 0 {
+			return nil, fmt.Errorf("it is not an entry, so this is no audit log: %w", err)
+		}
 		return nil, fmt.Errorf("it is not an entry: %w", err)
 	}
 	body, ok := bytes.CutSuffix(line, []byte(`,"hash":"`+e.Hash+`"}`))

@@ -67,7 +67,7 @@ func TestADamagedLogNamesItsFirstBadLine(t *testing.T) {
 		line := lines[i]
 		check(damaged(i, strings.Replace(line, `:"20`, `:"19`, 1)), i+1, "its hash does not match")
 		check(damaged(i, strings.Replace(line, `"kind"`, ` "kind"`, 1)), i+1, "its hash does not match")
-		check(damaged(i, "garbage\n"), i+1, "it is not an entry")
+		check(damaged(i, "garbage\n"), i+1, map[bool]string{true: "so this is no audit log", false: "it is not an entry: "}[i == 0])
 		check(damaged(i, "\n"), i+1, "it is not an entry")
 		check(damaged(i, line[:len(line)-3]+"\n"), i+1, "it is not an entry")
 		check(damaged(i, line[:len(line)-2]+" }\n"), i+1, "it does not end with its hash")

@@ -122,8 +122,9 @@ func NewRoot(env *Env, commands Table) *cobra.Command {
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_ = cmd.Help()
-			return Usage("no command given")
+			env.Status = StatusUsage
+			cmd.SetOut(env.Err)
+			return cmd.Help()
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			env.Command, env.TokenNamed = commandName(cmd), cmd.Flags().Changed("token-file")

@@ -95,7 +95,6 @@ func TestBadInputToGateway(t *testing.T) {
 		{"more than an id", []string{"read", id + "x"}, 3, "running: " + id},
 		{"key that does not exist", []string{"send", id, "hyperenter"}, 2, "hyperenter"},
 		{"paste of control characters", []string{"send", id, "--paste", w.path("controls")}, 2, "nothing is left to paste"},
-		{"no command", nil, 2, "no command given"},
 		{"unknown flag", []string{"ls", "--nope"}, 2, "--nope"},
 		{"no id", []string{"close"}, 2, "arg"},
 		{"unknown id to type into", []string{"send", "vim-none", "--text", "x"}, 3, "running: " + id},

@@ -5,6 +5,7 @@ package owner
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -93,7 +94,8 @@ func NewHide(env *cli.Env) *cobra.Command {
 			}
 			return runRevokingAct(cmd.Context(), env, cli.SessionArg(args),
 				&protocol.ControlDecide{By: "gateway hide", Hide: protocol.HideOn}, "hidden",
-				"agents do not see it")
+				"agents do not see it; to show it again: gateway hide "+
+					strings.Join(append(args, "--off"), " "))
 		},
 	}
 	cmd.Flags().BoolVar(&off, "off", false, "show it again")
