@@ -108,9 +108,9 @@ var examples = map[string]example{
 	"docs/performance.md": {steps: []step{{line: "go test", skip: "measures for minutes: make bench"}}},
 	"docs/quickstart.md": {steps: append([]step{
 		{line: "proxy --agent vim", stays: vimIsUp, end: vimEnds},
-		{line: "gateway ls", want: "vim notes.txt"},
 		{line: "gateway request", during: func(r *pageRun) { r.last().answer("C-g") }, want: `granted`},
 		{line: "gateway send", after: func(r *pageRun) { r.last().wait("added by the agent") }},
+		{line: "gateway ls", want: "vim notes.txt"},
 	}, clientSteps[0], step{line: "claude \"look", skip: "needs an account"})},
 	"docs/recipes.md": {
 		replace: []string{"wss://desk.example:7117", "ws://127.0.0.1:{port}", "make test", "echo $((6 * 7))"},
