@@ -15,7 +15,8 @@ import (
 // maxDrawn bounds the JSON of a screen, in bytes: some hundred times a usual one.
 const maxDrawn = 16 << 20
 
-// NewDraw makes the command gateway draw, which draws for the proxies that serve this machine's gateway.
+// NewDraw makes the command gateway draw. It draws for the proxies that serve this machine's
+// gateway.
 func NewDraw(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: beside.DrawCommand + " png|svg", Hidden: true, Args: cobra.ExactArgs(1),

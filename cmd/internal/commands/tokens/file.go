@@ -12,9 +12,9 @@ import (
 	"terminalproxy/gateway/userdirs"
 )
 
-// file returns where a new token is saved, "" if it is printed. A file in the way is an error
+// filePath returns where a new token is saved, "" if it is printed. A file in the way is an error
 // before the token exists.
-func (n newToken) file() (path string, err error) {
+func (n newToken) filePath() (path string, err error) {
 	switch {
 	case n.local:
 		path, err = userdirs.LocalTokenPath(n.name)
@@ -38,11 +38,11 @@ func checkOut(path string) error {
 	}
 	if info, err := os.Lstat(path); err == nil {
 		if info.Size() == 0 && info.Mode().IsRegular() {
-			return cli.Fail(cli.StatusRefused, "token create: --out: %s is an empty file: it stays as it is",
-				path).WithHint("remove it (rm " + path + "), or name another file")
+			return cli.Fail(cli.StatusRefused,
+				"token create: --out: %s is an empty file: it stays as it is", path).WithHint("remove it (rm " + path + "), or name another file")
 		}
-		return cli.Fail(cli.StatusRefused, "token create: --out: %s exists already: it stays as it is",
-			path).WithHint("name another file")
+		return cli.Fail(cli.StatusRefused,
+			"token create: --out: %s exists already: it stays as it is", path).WithHint("name another file")
 	}
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -62,7 +62,8 @@ func hintAtOut(env *cli.Env, err error) error {
 	if statErr != nil || !info.Mode().IsRegular() || info.Size() != 0 {
 		return err
 	}
-	const hint = "the shell has made an empty file: remove it, and use --out FILE in place of > FILE"
+	const hint = "the shell has made an empty file: remove it, and use --out FILE in place of " +
+		"> FILE"
 	if f, ok := errors.AsType[*cli.Failure](err); ok {
 		return f.WithHint(hint)
 	}
@@ -82,7 +83,8 @@ func saveToken(env *cli.Env, store *auth.Store, t auth.Token, token, path string
 		if t.Local || save {
 			return cli.Unwritten(err, "XDG_CONFIG_HOME")
 		}
-		return cli.Fail(cli.StatusRefused, "%w", err).WithHint("name a file in a directory that you can write")
+		return cli.Fail(cli.StatusRefused, "%w", err).
+			WithHint("name a file in a directory that you can write")
 	case t.Local && !env.JSON:
 		_, _ = fmt.Fprintf(env.Err,
 			"hint: give it to one agent, as in: claude mcp add term -- gateway mcp "+

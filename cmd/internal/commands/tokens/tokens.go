@@ -52,7 +52,8 @@ func newTokenCreate(env *cli.Env, path *string) *cobra.Command {
 				return err
 			}
 			if n.local || auth.Role(n.role) == auth.RoleOwner {
-				if err := env.RequireOutside("create such a token in a terminal that no agent sees"); err != nil {
+				err := env.RequireOutside("create such a token in a terminal that no agent sees")
+				if err != nil {
 					return err
 				}
 			}
@@ -114,7 +115,7 @@ func (n newToken) checkFlags(path string) error {
 }
 
 func createToken(env *cli.Env, path string, n newToken) error {
-	file, err := n.file()
+	file, err := n.filePath()
 	if err != nil {
 		return err
 	}
