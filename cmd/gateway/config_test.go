@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,7 +167,8 @@ func TestABrokenConfiguration(t *testing.T) {
 	}
 }
 
-// Every setting is in docs/configuration.md, with its default and its effect. -update writes it.
+// Every setting is in docs/configuration.md, with its default and its effect, or where --help has
+// that. -update writes it.
 func TestTheConfigurationIsDocumented(t *testing.T) {
 	clitest.Isolate(t)
 	const name = "../../docs/configuration.md"
@@ -186,27 +189,39 @@ func TestTheConfigurationIsDocumented(t *testing.T) {
 
 const generated = "<!-- What follows is made from the code: go test ./cmd/gateway -run Documented -update -->\n"
 
+// explained are the commands whose settings have tables of their own: they run for long, so their
+// settings are worth writing down. Those of the others are named; --help explains them.
+var explained = []string{"chat", "mcp", "open", "serve"}
+
 // documented returns the tables of all settings.
 func documented(t *testing.T) string {
 	t.Helper()
 	all, err := doctor.SettingsOf(nil, cli.NewRoot(new(cli.Env), addCommands))
 	require.NoError(t, err)
 	var b strings.Builder
+	var rows []string // of the commands that are not explained
 	table := ""
 	for _, s := range all {
-		if s.Table != table {
-			table = s.Table
+		isNew, help := s.Table != table, helpOf(t, s)
+		table = s.Table
+		command, isCommands := strings.CutPrefix(table, settingsfile.TableGateway+".")
+		if isCommands && !slices.Contains(explained, command) {
+			if isNew {
+				rows = append(rows, "| `"+command+"` | "+nameSetting(s))
+			} else {
+				rows[len(rows)-1] += ", " + nameSetting(s)
+			}
+			continue
+		}
+		if isNew {
 			fmt.Fprintf(&b, "\n### [%s]\n\n| setting | default | |\n|---|---|---|\n", table)
 		}
-		value := settingsfile.Literal(s.Value)
-		switch value {
-		case `""`, "0", `"0s"`, "[]":
-			value = ""
-		default:
-			value = "`" + value + "`"
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Key, value, strings.NewReplacer("|", `\|`, "\n", " ", `\`, `\\`).Replace(helpOf(t, s)))
+		help = strings.NewReplacer("|", `\|`, "\n", " ", `\`, `\\`).Replace(help)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Key, documentedDefault(s), help)
 	}
+	b.WriteString("\n### [gateway.COMMAND] of other commands\n\n`gateway COMMAND --help` explains them.\n\n" +
+		"| command | settings, with their defaults |\n|---|---|\n" +
+		strings.Join(rows, " |\n") + " |\n")
 	for _, kind := range []string{settingsfile.RulesAllow, settingsfile.RulesNever} {
 		fmt.Fprintf(&b, "\n### [[%s]]\n\n| setting | default | |\n|---|---|---|\n", kind)
 		for _, f := range settingsfile.RuleFields(kind) {
@@ -214,6 +229,25 @@ func documented(t *testing.T) string {
 		}
 	}
 	return b.String()
+}
+
+// nameSetting returns a setting and its default, if that says something.
+func nameSetting(s inForce) string {
+	value := strings.Trim(documentedDefault(s), "`")
+	if value == "" || value == "false" {
+		return "`" + s.Key + "`"
+	}
+	return "`" + s.Key + " = " + value + "`"
+}
+
+// documentedDefault returns a setting's default, "" if it is empty.
+func documentedDefault(s inForce) string {
+	value := settingsfile.Literal(s.Value)
+	switch value {
+	case `""`, "0", `"0s"`, "[]":
+		return ""
+	}
+	return "`" + value + "`"
 }
 
 // helpOf returns a setting's effect.
