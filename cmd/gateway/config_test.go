@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -232,7 +231,7 @@ func documented(t *testing.T) string {
 }
 
 // nameSetting returns a setting and its default, if that says something.
-func nameSetting(s inForce) string {
+func nameSetting(s doctor.InForce) string {
 	value := strings.Trim(documentedDefault(s), "`")
 	if value == "" || value == "false" {
 		return "`" + s.Key + "`"
@@ -241,7 +240,7 @@ func nameSetting(s inForce) string {
 }
 
 // documentedDefault returns a setting's default, "" if it is empty.
-func documentedDefault(s inForce) string {
+func documentedDefault(s doctor.InForce) string {
 	value := settingsfile.Literal(s.Value)
 	switch value {
 	case `""`, "0", `"0s"`, "[]":
