@@ -98,7 +98,8 @@ picture: build
 ALONE = ./cmd/internal/browser ./gateway/text ./proxy/terminal/filter ./proxy/terminal/keys ./proxy/record/replay ./proxy/terminal/screen ./proxy/terminal/screen/render
 
 # Tests that drive the built programs: the race detector would watch the tests' own code, and not those.
-BUILT = ./cmd/internal/e2e ./cmd/internal/bench/built
+E2E = ./cmd/internal/e2e/agents ./cmd/internal/e2e/chat ./cmd/internal/e2e/consent ./cmd/internal/e2e/gateways ./cmd/internal/e2e/session
+BUILT = $(E2E) ./cmd/internal/bench/built
 
 # testrun runs go test. It prints first what this machine lacks, and last what failed. SKIP_OK=1 lets it pass
 # without tmux and without a C compiler.
@@ -119,7 +120,7 @@ check:
 	@if command -v node >/dev/null; then node --test gateway/page/static-tests/*.test.js; \
 		else echo "check: node is not installed: the unit tests of the page's scripts are skipped"; fi
 
-CLIENTS_IN = ./cmd/gateway ./cmd/internal/browser ./cmd/internal/e2e ./proxy ./proxy/terminal/screen
+CLIENTS_IN = ./cmd/gateway ./cmd/internal/browser ./cmd/internal/e2e/agents ./cmd/internal/e2e/chat ./cmd/internal/e2e/consent ./cmd/internal/e2e/gateways ./cmd/internal/e2e/session ./proxy ./proxy/terminal/screen
 
 clients: build $(TOOLS)/nfpm-$(NFPM)
 	@echo "clients: the tests with real agents, SDKs, terminals, a browser and older binaries, of $(CLIENTS_IN)"
@@ -140,14 +141,14 @@ clients-newest:
 	CLIENTS_BIN="$$PWD/$(NEWEST)/node_modules/.bin" $(MAKE) clients
 
 # What only root can set up: another user, another sudoers, what a closed process has open. The clients among them, too.
-ROOT_IN = ./cmd/internal/commands/serve ./cmd/internal/e2e ./gateway/local ./gateway/userdirs
+ROOT_IN = ./cmd/internal/commands/serve ./cmd/internal/e2e/agents ./cmd/internal/e2e/consent ./cmd/internal/e2e/session ./gateway/local ./gateway/userdirs
 
 test-as-root: $(TOOLS)/nfpm-$(NFPM)
 	@tests=$$($(TESTRUN) -needs root $(ROOT_IN)) && $(TESTRUN) CLIENTS=1 -trimpath -timeout=15m "-run=$$tests" $(ROOT_IN)
 
 # A test of the tests: each look at a window is 1.2 s late. Those that wait for what soon goes must wait for what was shown.
 test-slow-looks:
-	@tests=$$($(TESTRUN) -needs film ./cmd/internal/e2e) && $(TESTRUN) SLOW_LOOKS=1.2 -trimpath -timeout=15m -parallel=16 "-run=$$tests" ./cmd/internal/e2e
+	@tests=$$($(TESTRUN) -needs film $(E2E)) && $(TESTRUN) SLOW_LOOKS=1.2 -trimpath -timeout=15m -parallel=16 "-run=$$tests" $(E2E)
 
 # Patches that break a promise each, and whether the tests of their package notice.
 mutants:

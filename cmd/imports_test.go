@@ -76,7 +76,7 @@ var pageImports = []string{"auth", "rights", "waiting", "push"}
 
 // forTests are the packages that only tests import: four play the other end of a connection, one
 // reads testdata, one drives a browser, and one builds the binaries.
-var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/chat/chattest": true, "terminalproxy/proxy/view/corpus": true, "terminalproxy/cmd/internal/binaries": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/cmd/internal/cli/clitest": true, "terminalproxy/gateway/push/fakepush": true}
+var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/chat/chattest": true, "terminalproxy/proxy/view/corpus": true, "terminalproxy/cmd/internal/binaries": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/cmd/internal/e2e/world": true, "terminalproxy/cmd/internal/cli/clitest": true, "terminalproxy/gateway/push/fakepush": true}
 
 // floorOf returns the wing of a sub-package and its floor, or -1 for a wing that the floors lack.
 func floorOf(top, sub string) (wing string, floor int) {

@@ -112,7 +112,7 @@ func countWords(t *testing.T, top string) map[string]wordCounts {
 // listSources returns the Go files beneath a directory, without tests.
 func listSources(t *testing.T, top string) (paths []string) {
 	t.Helper()
-	skip := wordSet("testdata node_modules .ci .git")
+	skip := wordSet("testdata node_modules .ci .git e2e")
 	require.NoError(t, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

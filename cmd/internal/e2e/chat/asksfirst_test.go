@@ -1,0 +1,99 @@
+package chat_test
+
+import (
+	"testing"
+
+	"terminalproxy/cmd/internal/e2e/world"
+	"terminalproxy/cmd/internal/fakemodel"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Claude Code asks, even with a new configuration under which it would let a model decide. Its
+// mode, and each change of the mode, shows in the conversation.
+func TestClaudeAsksFirst(t *testing.T) {
+	world.Clients(t)
+	w := world.New(t)
+	b := world.BesideClaudeIn(w)
+	b.Start("")
+	require.Equal(t, "default", w.Sessions()[0].Chat.Mode)
+	require.Contains(t, w.MustGateway("chat", "log", b.ID), "the mode is default (asks)")
+	b.Prompt()
+	b.AskForFile("made-never")
+	require.NoFileExists(t, w.Path("made-never"))
+	b.S.Press("Escape")
+	b.WaitForLog(`"outcome":"interrupted"`)
+	b.S.Wait("❯")
+	b.S.Press("BTab")
+	b.WaitForLog("the mode is acceptEdits (changes files without asking) now")
+	require.Equal(t, "acceptEdits", w.Sessions()[0].Chat.Mode)
+	require.NoFileExists(t, w.Path("made-never"))
+	exit(b)
+
+	w.WriteJSON("claude/settings.json", world.Args{"permissions": world.Args{"defaultMode": "plan"}})
+	b.S.RunAnew(b.Env + "proxy --chat --name chosen claude")
+	b.ID = w.Session()
+	b.WaitForLog("the mode is plan (changes nothing)")
+	exit(b)
+}
+
+// Without our setting, opencode runs whatever its model wants.
+func TestOpencodeAsksFirst(t *testing.T) {
+	world.Clients(t)
+	w := world.New(t)
+	c := w.NewChat(world.ChatAgentNamed("opencode"))
+	c.S.Run(c.Env + "proxy --chat opencode")
+	id := w.Session()
+	c.WaitForOpencode()
+	c.Say("make a file")
+	c.Next()
+	c.CallShell("touch made-never")
+	c.S.Wait("Permission required")
+	answerChat(w, id, "refuse", "--words", "not in this place")
+	require.Contains(t, c.Next().Result, "not in this place")
+	require.NoFileExists(t, w.Path("made-never"))
+	c.Reply(fakemodel.Turn{Say: "DONE"})
+	c.S.Wait("DONE")
+	c.S.Press("C-c")
+	c.S.Status()
+}
+
+// With each agent, an unanswered tool call leaves no file. If the agent has modes, its mode is
+// named.
+func TestChatAsksFirst(t *testing.T) {
+	for _, agent := range world.ChatAgents {
+		t.Run(agent.Name, func(t *testing.T) {
+			world.Clients(t)
+			w := world.New(t)
+			c := w.NewChat(agent)
+			start(c, "")
+			c.S.Wait("→ You:")
+			if agent.Mode != "" {
+				c.S.Wait("the mode is " + agent.Mode)
+			}
+			c.Say("make a file")
+			c.Next()
+			askToRun(c, "touch made-never")
+			c.S.Close()
+			w.Until(func() bool { return signalLine(w, `gateway chat`, 0) == 0 }, c.S.Screen)
+			require.NoFileExists(t, w.Path("made-never"))
+		})
+	}
+}
+
+func TestAModeThatDoesNotExist(t *testing.T) {
+	for _, agent := range world.ChatAgents {
+		if agent.Mode == "" {
+			continue
+		}
+		t.Run(agent.Name, func(t *testing.T) {
+			world.Clients(t)
+			w := world.New(t)
+			c := w.NewChat(agent)
+			start(c, "--mode nonsense")
+			require.Equal(t, 1, c.S.Status())
+			require.Contains(t, c.S.Screen(), "nonsense")
+			require.Contains(t, c.S.Screen(), "did not start")
+		})
+	}
+}

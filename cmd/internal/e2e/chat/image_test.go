@@ -1,0 +1,115 @@
+package chat_test
+
+import (
+	"encoding/base64"
+	"os"
+	"strings"
+	"testing"
+
+	"terminalproxy/cmd/internal/e2e/world"
+	"terminalproxy/cmd/internal/fakemodel"
+
+	"github.com/stretchr/testify/require"
+)
+
+// dot is a PNG of one red pixel.
+const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+
+func writeDot(w *world.World, name string) {
+	w.T.Helper()
+	data, err := base64.StdEncoding.DecodeString(dot)
+	require.NoError(w.T, err)
+	require.NoError(w.T, os.WriteFile(w.Path(name), data, 0o600))
+}
+
+// waitForDot waits until the model reads a prompt that has the image.
+func waitForDot(c *world.Chatting, prompt string) {
+	c.W.T.Helper()
+	r := c.Next()
+	for !strings.Contains(r.Text, prompt) { // an agent may ask about earlier events first
+		c.Reply(fakemodel.Turn{Say: "GOING ON"})
+		r = c.Next()
+	}
+	require.Contains(c.W.T, string(r.Body), dot[:40])
+}
+
+// Images reach the model of each agent, line by line, from the command line and with /image.
+func TestImagesReachRealModels(t *testing.T) {
+	for _, agent := range world.ChatAgents {
+		t.Run(agent.Name, func(t *testing.T) {
+			world.Clients(t)
+			w := world.New(t)
+			writeDot(w, "dot.png")
+			c := w.NewChat(agent)
+			start(c, "")
+			c.S.Wait("→ You:")
+			c.Say("just begin")
+			c.Next()
+			c.Reply(fakemodel.Turn{Say: "IT HAS BEGUN"})
+			c.S.Wait("IT HAS BEGUN")
+			c.Say("/image dot.png")
+			c.S.Wait("· with your next line: [image: dot.png, ")
+			c.Say("what do you see?")
+			waitForDot(c, "what do you see?")
+			c.Reply(fakemodel.Turn{Say: "A RED DOT"})
+			c.S.Wait("A RED DOT")
+			c.S.Press("C-d")
+			require.Zero(t, c.S.Status())
+			start(c, "--image dot.png 'and now?'")
+			waitForDot(c, "and now?")
+			c.Reply(fakemodel.Turn{Say: "A RED DOT AGAIN"})
+			c.S.Wait("A RED DOT AGAIN")
+			require.Zero(t, c.S.Status())
+		})
+	}
+}
+
+// opencode in its own interface receives a signed image by gateway chat send.
+func TestAnImageIsSentRemotely(t *testing.T) {
+	world.Clients(t)
+	w := world.New(t)
+	writeDot(w, "dot.png")
+	c := w.NewChat(world.ChatAgent{Name: "opencode", SetUp: (*world.World).OpencodeEnv, Shell: "bash"})
+	o := w.Owner(100, 50)
+	c.S.Run(c.Env + "proxy --chat opencode")
+	id := w.Session()
+	c.WaitForOpencode()
+	o.Run("gateway chat send " + id + " 'what do you see?' --image dot.png")
+	require.Contains(t, string(c.Next().Body), dot[:40])
+	c.Reply(fakemodel.Turn{Say: "A RED DOT"})
+	log := w.WaitForLog(id, "A RED DOT")
+	require.Contains(t, log, "what do you see?")
+	require.Contains(t, log, "[image: dot.png, 70 bytes]")
+	require.NotContains(t, log, dot[:40])
+	c.S.Press("C-c")
+}
+
+// Claude Code reads nothing of the prompt, either.
+func TestClaudeInItsInterfaceTakesNoImage(t *testing.T) {
+	world.Clients(t)
+	b := world.BesideClaudeIn(world.New(t))
+	writeDot(b.W, "dot.png")
+	b.Start(" --permission-mode default")
+	b.Person.Run("gateway chat send " + b.ID + " 'what do you see?' --image dot.png")
+	b.Person.Wait("claude takes no images in its own interface")
+	require.NotZero(t, b.Person.Status())
+	require.False(t, strings.Contains(b.W.MustGateway("chat", "log", b.ID), "what do you see?"))
+}
+
+// A file that is not an image is refused before any request to a gateway: each error names the flag
+// and the file.
+func TestAFileThatIsNotAnImageIsRefused(t *testing.T) {
+	w := world.New(t)
+	w.Write("notes.png", "hello")
+	w.Write("empty.png", "")
+	require.NoError(t, os.WriteFile(w.Path("big.png"), make([]byte, 4<<20), 0o600))
+	for file, want := range map[string]string{
+		"notes.png": "it is not a PNG, JPEG, GIF or WebP image, but text/plain", "empty.png": "it is empty", "big.png": "it is longer than 3932160 bytes",
+		"nowhere.png": "no such file or directory", ".": "not a regular file",
+	} {
+		for _, args := range [][]string{{"chat", "send", "x", "look", "--image", file}, {"chat", "look", "--image", file}} {
+			w.Gateway(args...).MustFail(t, 1, "--image "+file+": "+want)
+		}
+	}
+	w.Gateway("chat", "look", "--image", "a", "--image", "b", "--image", "c", "--image", "d", "--image", "e").MustFail(t, 2, "--image: 5 images; the most with a prompt is 4")
+}

@@ -1,0 +1,332 @@
+package consent_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"terminalproxy/cmd/internal/e2e/world"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sight is a program and its screen, for the tests of the line over the bottom row.
+type sight struct {
+	name, needs, line string
+	ready             string // stands on the screen when it is drawn
+}
+
+var sights = []sight{
+	{"vim", "vim", "vim -u NONE -n -c 'syntax off' -c 'set number' long.txt", "line 3"},
+	{"less", "less", "less -N long.txt", "line 3"},
+	{"a shell on a full screen", "bash", "bash --noprofile --rcfile bashrc -i", "$"},
+	{"man", "man", "man -P less bash", "BASH"},
+}
+
+func TestTheQuestionLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	for _, at := range sights {
+		t.Run(at.name, func(t *testing.T) {
+			w := world.New(t, at.needs)
+			s := w.Terminal(100, 16)
+			w.Write("long.txt", world.LongText(60))
+			if at.needs == "man" {
+				if _, status := s.RunToEnd("man -w bash > /dev/null 2>&1"); status != 0 {
+					t.Skip("there is no manual page of bash")
+				}
+			}
+			s.Run("proxy --agent " + at.line)
+			s.Wait(at.ready)
+			if at.needs == "bash" {
+				s.Typed(`cat long.txt; printf '\e[1;31mcoloured to the \e[44mend\e[0m'` + "\n")
+				s.Wait("coloured to the end$")
+				s.Typed("not yet sent")
+				s.Wait("not yet sent")
+			}
+			id := w.Session()
+			w.MustGateway("wait", id, "--idle", "300ms")
+			before, cursor := s.Colours(), s.Format("#{cursor_x},#{cursor_y} #{cursor_flag}")
+			asking := w.Start("gateway", "request", id, "--reason", "see whether it leaves a trace")
+			s.WaitQuestion()
+			require.Equal(t, cursor, s.Format("#{cursor_x},#{cursor_y} #{cursor_flag}"), "while the line is there")
+			s.Press(`C-\`)
+			s.WaitGone("Ctrl+G")
+			refused := asking.Wait()
+			require.Equal(t, 1, refused.Status)
+			require.Contains(t, refused.Err, "the user declined")
+			s.WaitGone("is refused")
+			require.Equal(t, before, s.Colours())
+			require.Equal(t, cursor, s.Format("#{cursor_x},#{cursor_y} #{cursor_flag}"))
+			s.WaitTitle("[observed]")
+		})
+	}
+}
+
+func TestTheQuestionStaysWhileTopRefreshes(t *testing.T) {
+	w := world.New(t, "top")
+	s := w.Terminal(100, 16)
+	s.Run("proxy --agent top -d 0.3")
+	s.Wait("PID")
+	id := w.Session()
+	asking := w.Start("gateway", "request", id, "--reason", "watch the load", "--as", "codex")
+	s.See("the question off the cursor's row", func(string) bool { return strings.Contains(s.Bottom(), "Ctrl+G allows") })
+	for range 3 {
+		first := strings.SplitN(s.Screen(), "\n", 7)[:6]
+		s.See("a refreshed top", func(screen string) bool {
+			require.Contains(t, s.Bottom(), "“codex” asks to drive for 10 min: “watch the load”")
+			return strings.Join(strings.SplitN(screen, "\n", 7)[:6], "\n") != strings.Join(first, "\n")
+		})
+	}
+	s.Press(`C-\`)
+	require.Equal(t, 1, asking.Wait().Status)
+	s.WaitGone("codex")
+	require.NotContains(t, s.Screen(), "Ctrl+")
+	process := regexp.MustCompile(`^ *\d+ \S+ .*\d+:\d\d\.\d\d |^$`)
+	s.See("top's own bottom row", func(string) bool { return process.MatchString(s.Bottom()) })
+	s.QuitProgram("q")
+}
+
+func TestTheUserGrantsAndRefuses(t *testing.T) {
+	w, s, id := world.StartListener(t, 120, 24, "--agent")
+	s.GrantControl(id, "--reason", "try", "--as", "codex")
+	s.WaitShown(`codex drives for 10 min. Ctrl+\ takes the keyboard back at once`)
+	w.MustGateway("send", id, "--as", "codex", "--text", "typed by codex")
+	require.Equal(t, "typed by codex", w.WaitHeard("heard", "codex$"))
+	s.Press(`C-\`)
+	s.WaitShown("the keyboard is yours: codex is stopped")
+	got := w.Gateway("send", id, "--as", "codex", "--text", "more")
+	got.MustFail(t, 4, "took the keyboard back")
+	s.QuitProgram("mine\x04")
+	require.Equal(t, "typed by codexmine\x04", w.Content("heard"), "neither Ctrl+G nor Ctrl+\\ nor a refused byte")
+}
+
+// DESIGN's first promise, on the whole path.
+func TestNoAgentByteAfterReclaimInAFlood(t *testing.T) {
+	w := world.New(t)
+	s := w.Terminal(100, 24)
+	s.RunListener("--agent --grant drive --yield 0s")
+	w.Session()
+	a := w.Agent("flooder", world.Eras[1])
+	a.MustCall("terminal_request_control", world.Args{"reason": "flood"}, "granted")
+	grows := func(by int) {
+		from := len(w.Content("heard"))
+		w.Until(func() bool { return len(w.Content("heard")) >= from+by }, func() string { return "the flood has stopped" })
+	}
+	for round := range 3 {
+		told := flood(w, a)
+		grows(20_000)
+		s.Press(`C-\`)
+		s.Typed("uuu")
+		got := w.WaitAnswer(told)
+		require.True(t, got.Fails)
+		require.Contains(t, got.Text, "the user took the keyboard back")
+		a.MustFail("terminal_send", world.Args{"text": "AAA"}, "terminal_request_control")
+		w.Until(func() bool { return strings.HasSuffix(w.Content("heard"), "Auuu") },
+			func() string { return fmt.Sprintf("round %d: not the user's keys at the end of what it read", round) })
+		a.ObtainGrant(s, "flood again")
+	}
+	heard := w.Content("heard")
+	require.Equal(t, 3, strings.Count(heard, "uuu"))
+	require.Equal(t, 9, strings.Count(heard, "u"))
+	require.Equal(t, strings.Count(heard, "A")+9, len(heard))
+}
+
+func TestTheUsersKeysPauseTheAgentAndArriveWhole(t *testing.T) {
+	w := world.New(t)
+	s := w.Terminal(100, 24)
+	s.RunListener("--agent --grant drive")
+	w.Session()
+	a := w.Agent("codex", world.Eras[0])
+	a.MustCall("terminal_request_control", world.Args{"reason": "type on"}, "granted")
+	ended := flood(w, a)
+	w.Until(func() bool { return len(w.Content("heard")) > 3000 }, func() string { return w.Content("heard") })
+	s.Typed("MY WORDS")
+	w.WaitHeard("heard", "MY WORDS")
+	s.WaitTitle("[codex paused]")
+	require.Regexp(t, `^A+MY WORDS$`, w.Content("heard"), "it waits")
+	w.WaitHeard("heard", `MY WORDSA{600}`) // and continues
+	s.Press(`C-\`)
+	<-ended
+}
+
+func TestGrantDriveIsForTheFirstThatAsks(t *testing.T) {
+	w, s, id := world.StartListener(t, 120, 24, "--agent --grant drive")
+	w.RequestGrant(id, "--as", "first")
+	busy := w.Gateway("request", id, "--reason", "me too", "--as", "second")
+	require.Equal(t, 1, busy.Status)
+	require.Contains(t, busy.Err, "another agent has the keyboard or is asking for it (first)")
+	require.Equal(t, 4, w.Gateway("send", id, "--as", "second", "--text", "x").Status)
+	w.MustGateway("release", id, "--as", "first")
+	s.WaitShown("first gives the keyboard back")
+	asking := w.Start("gateway", "request", id, "--reason", "now me", "--as", "second")
+	s.Answer(`C-\`)
+	require.Equal(t, 1, asking.Wait().Status, "the wish was for one agent only")
+}
+
+func TestWithoutALineTheTitleAsks(t *testing.T) {
+	w, s, id := world.StartListener(t, 100, 24, "--agent --no-notice")
+	before := s.Colours()
+	asking := w.Start("gateway", "request", id, "--reason", "quietly", "--as", "codex")
+	s.WaitTitle(`[codex asks to drive for 10 min: Ctrl+G allows, Ctrl+\ refuses]`)
+	require.Equal(t, before, s.Colours())
+	w.Until(func() bool { // a key too soon is an accident
+		s.Press("C-g")
+		return strings.Contains(s.Title(), "[codex drives]")
+	}, s.Title)
+	require.Zero(t, asking.Wait().Status)
+	require.Equal(t, before, s.Colours())
+}
+
+func TestTheMenu(t *testing.T) {
+	w, s, id := world.StartListener(t, 120, 24, "--agent")
+	before := s.Colours()
+	s.Press(`C-\`)
+	s.WaitShown("no agent has the keyboard")
+	s.Typed("x")
+	s.WaitGone("no agent has the keyboard")
+	require.Equal(t, "x", w.WaitHeard("heard", "x"), "any other key closes and reaches the program")
+	require.Equal(t, before, s.Colours())
+
+	// Once the line can be read, the second press of the key reaches the program.
+	s.Press(`C-\`)
+	s.Wait("sends the key")
+	pause := time.NewTicker(400 * time.Millisecond)
+	defer pause.Stop()
+	for strings.Contains(s.Screen(), "sends the key") {
+		<-pause.C
+		if strings.Contains(s.Screen(), "sends the key") {
+			s.Press(`C-\`)
+		}
+	}
+	require.Equal(t, "x\x1c", w.WaitHeard("heard", "\x1c"))
+	require.Equal(t, before, s.Colours())
+
+	s.Press(`C-\`)
+	answerMenu(s, "C-g")
+	s.Wait("the next agent that asks will drive")
+	w.RequestGrant(id, "--as", "codex")
+	w.MustGateway("send", id, "--as", "codex", "--text", "y")
+	require.Equal(t, "x\x1cy", w.WaitHeard("heard", "y"))
+}
+
+// answerMenu presses a key until the menu is gone.
+func answerMenu(s *world.Terminal, key string) {
+	s.W.T.Helper()
+	s.Wait("Ctrl+G lets the next agent")
+	pause := time.NewTicker(400 * time.Millisecond)
+	defer pause.Stop()
+	for strings.Contains(s.Screen(), "Ctrl+G lets the next agent") {
+		<-pause.C
+		if strings.Contains(s.Screen(), "Ctrl+G lets the next agent") {
+			s.Press(key)
+		}
+	}
+}
+
+func TestSignalsReclaimR9(t *testing.T) {
+	t.Parallel()
+	for _, sig := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGQUIT} {
+		t.Run(sig.String(), func(t *testing.T) {
+			w := world.New(t)
+			s := w.Terminal(100, 24)
+			proxy := s.RunListener("--agent --grant drive")
+			id := w.Session()
+			w.RequestGrant(id, "--as", "codex")
+			s.WaitTitle("[codex drives]")
+			w.Kill(proxy, sig)
+			s.WaitShown("the keyboard is yours: codex is stopped")
+			require.Equal(t, 4, w.Gateway("send", id, "--as", "codex", "--text", "x").Status)
+			s.QuitProgram("mine\x04")
+			require.Equal(t, "mine\x04", w.Content("heard"))
+		})
+	}
+}
+
+func TestAProxyInAProxy(t *testing.T) {
+	w := world.New(t)
+	s := w.Terminal(120, 24)
+	s.Run("proxy --agent --name outer bash --noprofile --rcfile bashrc -i")
+	outer := w.Session()
+	s.Wait("$")
+	for flag, value := range map[string]string{"grant": "drive", "for": "1h", "gateway": "unix:/nowhere", "record": "file", "name": "mine"} {
+		s.Typed("clear; proxy --agent --" + flag + " " + value + " true; echo " + flag + " status=$?\n")
+		s.Wait(flag + " status=2") // and not the previous flag's
+		require.Contains(t, s.Screen(), "proxy: --"+flag+": this shell already runs inside the session "+outer)
+	}
+	require.NoFileExists(t, w.Path("file"))
+	// Without other flags, it becomes the program itself, as the same process.
+	s.Typed("clear; echo it is $$; exec proxy --agent sh -c 'echo still $$ $1; exec bash --norc' sh 'a b'\n")
+	pid := s.Match(`it is (\d+)`)
+	s.Wait("still " + pid + " a b")
+	require.Equal(t, outer, w.Session())
+	// Without a program, too. The outer shell could read what is typed ahead.
+	s.Typed("clear; PROMPT_COMMAND='echo within $((1+1))' proxy --agent; echo status=$?\n")
+	s.Wait("within 2")
+	s.Typed("clear; proxy --agent nosuchprogram; (exit 7); exit\n")
+	s.Wait("status=7")
+	s.Typed("clear; proxy --agent nosuchprogram; echo status=$?\n")
+	s.Wait("status=127")
+	require.Contains(t, s.Screen(), "proxy: nosuchprogram: command not found")
+	s.Typed("clear; proxy --agent --nested --name inner cat\n")
+	ids := w.IDs(2)
+	require.Contains(t, strings.Join(ids, " "), "inner-")
+	s.Typed("both see this\n")
+	for _, id := range ids {
+		require.Contains(t, w.MustGateway("wait", id, "--text", "both see this"), "both see this")
+	}
+	s.Press("C-d")
+	require.Equal(t, []string{outer}, w.IDs(1))
+	s.QuitProgram("exit\n")
+}
+
+// R2, R4, R5: the key takes the keyboard back in every encoding that programs switch on, and inside
+// a paste, of which nothing then reaches the program. People press twice and keys repeat; a program
+// would die of one press too many.
+func TestTheKeyReclaimsHoweverItComesR2R4R5(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ sent, heard string }{
+		"plain":                 {"\x1c", ""},
+		"modifyOtherKeys":       {"\x1b[27;5;92~", ""},
+		"kitty, num lock":       {"\x1b[92;133u", ""},
+		"in the middle of text": {"ab\x1b[92;5ucd", "abcd"},
+		"in a paste":            {"\x1b[200~rm -rf\x1c everything\x1b[201~mine", "mine"},
+		"held":                  {strings.Repeat("\x1c", 30), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, s, id := world.StartListener(t, 100, 24, "--agent --grant drive")
+			w.RequestGrant(id, "--as", "codex")
+			s.WaitTitle("[codex")
+			s.Bytes(c.sent)
+			s.WaitShown("the keyboard is yours: codex is stopped")
+			require.NotContains(t, s.Screen(), "no agent has the keyboard", "nor does the menu open")
+			s.QuitProgram("\x04")
+			require.Equal(t, c.heard+"\x04", w.Content("heard"))
+		})
+	}
+}
+
+// R70: control ends with its agent, and so does a question.
+func TestAnAgentsGrantAndQuestionEndWithItR70(t *testing.T) {
+	w, s, id := world.StartListener(t, 100, 24, "--agent --grant drive")
+	a := w.Agent("codex", world.Eras[1])
+	a.MustCall("terminal_request_control", world.Args{"reason": "drive"}, "granted")
+	s.WaitTitle("[codex drives]")
+	require.NoError(t, a.Cmd.Process.Kill())
+	s.WaitShown("codex disconnected: the keyboard is yours")
+	s.WaitTitle("[observed]")
+	w.WaitKeyboard(id, "user")
+	s.WaitGone("codex disconnected")
+	before := s.Colours()
+	a = w.Agent("claude", world.Eras[1])
+	a.StartCall("terminal_request_control", world.Args{"reason": "drive"})
+	s.WaitQuestion()
+	require.NoError(t, a.Cmd.Process.Kill())
+	s.WaitShown("claude no longer asks")
+	require.False(t, s.HasQuestion())
+	s.WaitTitle("[observed]")
+	s.WaitGone("claude no longer asks")
+	require.Equal(t, before, s.Colours())
+}

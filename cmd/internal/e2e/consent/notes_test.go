@@ -1,0 +1,115 @@
+package consent_test
+
+import (
+	"strings"
+	"testing"
+
+	"terminalproxy/cmd/internal/e2e/world"
+
+	"github.com/stretchr/testify/require"
+)
+
+// writeMessage opens the menu and writes a message to the agent. Right after the end of a grant,
+// the key would count as one press too many.
+func writeMessage(s *world.Terminal, text string) {
+	s.W.T.Helper()
+	const menu = "m writes to it"
+	pause := s.OpenMenuWith(menu)
+	for !strings.Contains(s.Screen(), "Enter sends") {
+		<-pause
+		if strings.Contains(s.Screen(), menu) {
+			s.Typed("m")
+			s.Wait("Enter sends")
+		}
+	}
+	s.Typed(text)
+	s.Wait(text)
+}
+
+func TestTheUserWritesToTheAgent(t *testing.T) {
+	w, s, id := world.StartListener(t, 100, 16, "--agent --grant drive")
+	a := w.Agent("codex", world.Eras[1])
+	a.MustCall("terminal_request_control", world.Args{"reason": "drive"}, "granted")
+	s.Press(`C-\`)
+	s.Wait("codex is stopped")
+	s.WaitGone("codex is stopped")
+	before := s.Colours()
+	writeMessage(s, "not that filex")
+	require.Contains(t, s.Bottom(), "to codex: not that filex")
+	s.Press("BSpace", "Enter")
+	s.Wait("sent to codex: “not that file”")
+	// The message comes once, with the next answer of any kind.
+	require.Contains(t, a.MustCall("terminal_read", nil), "message from the user: not that file\n"+id+" rev")
+	require.NotContains(t, a.MustCall("terminal_read", nil), "message from the user")
+	require.NotContains(t, w.MustGateway("read", id, "--as", "another"), "message from the user", "it was for codex")
+	s.WaitGone("sent to codex")
+	require.Equal(t, before, s.Colours())
+
+	// An abandoned message leaves nothing behind, and the terminal's own replies are not part of
+	// it.
+	for _, key := range []string{"Escape", `C-\`} {
+		writeMessage(s, "never mind")
+		s.Press(key)
+		s.WaitGone("never mind")
+	}
+	s.Bytes("\x1b[?1;2c")
+	writeMessage(s, "a ")
+	s.Bytes("\x1b[200~pas\nted\x1b[201~")
+	s.Wait("to codex: a pas ted")
+	s.Press("Escape")
+	s.WaitGone("Esc closes")
+	require.Equal(t, before, s.Colours())
+	require.NotContains(t, a.MustCall("terminal_read", nil), "message from the user")
+	s.QuitProgram("mine\x04")
+	require.Equal(t, "\x1b[?1;2cmine\x04", w.Content("heard"), "nothing of a message reaches the program")
+}
+
+// An agent that waits for a decision receives the user's message at once, and the question stays
+// open.
+func TestAMessageReachesAnAgentThatWaitsForADecision(t *testing.T) {
+	w, s, _ := world.StartListener(t, 100, 16, "--agent")
+	a := w.Agent("codex", world.Eras[1])
+	refuse := func() {
+		t.Helper()
+		s.Answer(`C-\`)
+		s.WaitShown("codex is refused")
+	}
+	require.Contains(t, a.Call("terminal_request_control", world.Args{"reason": "once", "timeout_ms": 500}).Text, "pending")
+	refuse()
+	writeMessage(s, "ask me tomorrow")
+	require.Contains(t, a.Call("terminal_request_control", world.Args{"reason": "please", "timeout_ms": 500}).Text, "pending")
+	waiting := a.StartCall("terminal_wait", world.Args{"for": "control", "timeout_ms": 40000})
+	s.Press("Enter")
+	got := w.WaitAnswer(waiting)
+	require.False(t, got.Fails)
+	require.Contains(t, got.Text, "message from the user: ask me tomorrow")
+	require.Contains(t, got.Text, "matched: message")
+	refuse() // the question is drawn now
+	s.QuitProgram("\x04")
+}
+
+// A refusal that was not delivered is told once. After that, a wait for control waits for the
+// user's words.
+func TestAWaitReceivesAnUndeliveredAnswer(t *testing.T) {
+	w, s, id := world.StartListener(t, 100, 16, "--agent")
+	a := w.Agent("codex", world.Eras[1])
+	asking := a.Call("terminal_request_control", world.Args{"reason": "drive", "timeout_ms": 300})
+	require.Contains(t, asking.Text, "pending")
+	s.WaitQuestion()
+	s.Answer("C-g")
+	s.WaitTitle("codex drives")
+	a.MustCall("terminal_wait", world.Args{"for": "control", "timeout_ms": 40000}, "matched: granted")
+	a.MustCall("terminal_wait", world.Args{"for": "control", "timeout_ms": 200}, "no match: timeout")
+	waiting := a.StartCall("terminal_wait", world.Args{"for": "control", "timeout_ms": 40000})
+	s.Press(`C-\`)
+	require.Contains(t, w.WaitAnswer(waiting).Text, "matched: reclaimed")
+
+	// The same holds for two runs of the command.
+	require.NotZero(t, w.Gateway("request", id, "--as", "bert", "--reason", "drive", "--timeout", "300ms").Status)
+	s.WaitQuestion()
+	s.Press(`C-\`)
+	s.WaitShown("bert is refused")
+	require.Contains(t, w.MustGateway("wait", id, "--control", "--as", "bert", "--json"), `"matched": "refused"`)
+	require.NotZero(t, w.Gateway("wait", id, "--control", "--as", "bert", "--timeout", "100ms").Status)
+	s.QuitProgram("\x04")
+}

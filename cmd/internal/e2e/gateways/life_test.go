@@ -1,0 +1,258 @@
+package gateways_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"terminalproxy/cmd/internal/e2e/world"
+
+	"github.com/stretchr/testify/require"
+)
+
+// startTwoSessions opens a first and a second session, and returns the first one's proxy, which
+// serves the gateway for both.
+func startTwoSessions(t *testing.T, w *world.World) (first, second *world.Terminal, proxy string, ids map[string]string) {
+	t.Helper()
+	first, second = w.Terminal(100, 24), w.Terminal(100, 24)
+	first.Run(`proxy --agent --name first sh -c 'echo proxy=$PPID; exec cat'`)
+	proxy = world.AboveLeader(first.Match(`proxy=(\d+)`))
+	w.Session()
+	second.Run("proxy --agent --name second bash --noprofile --rcfile bashrc -i")
+	w.IDs(2)
+	second.Typed("echo $((1+1)) shells\n")
+	second.Wait("2 shells") // a prompt still to come would be a change later
+	ids = make(map[string]string)
+	for _, s := range w.Sessions() {
+		ids[s.Name] = s.SessionID
+	}
+	return first, second, proxy, ids
+}
+
+func TestAnotherTakesOverWhenTheServingProcessEnds(t *testing.T) {
+	t.Parallel()
+	ends := map[string]func(*world.World, *world.Terminal, string){
+		"by itself": func(w *world.World, s *world.Terminal, _ string) {
+			s.Press("C-d")
+			require.Zero(w.T, s.Status())
+		},
+		"killed":            func(w *world.World, _ *world.Terminal, proxy string) { w.Kill(proxy, syscall.SIGKILL) },
+		"its window closes": func(_ *world.World, s *world.Terminal, _ string) { s.Close() },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			w := world.New(t)
+			first, second, proxy, ids := startTwoSessions(t, w)
+			a := w.Agent("claude", world.Eras[1])
+			require.Contains(t, a.MustCall("terminal_list", nil), ids["first"])
+			before := second.Colours()
+			end(w, first, proxy)
+			w.WaitGone(proxy)
+			w.WaitListed(ids["second"])
+			require.Equal(t, before, second.Colours(), "the user's program does not notice")
+			second.Typed("echo still $((40+2))\n")
+			second.Wait("still 42")
+			require.Contains(t, w.MustGateway("wait", ids["second"], "--text", "still 42"), "still 42")
+			a.MustCall("terminal_wait", world.Args{"terminal": ids["second"], "for": "text", "value": "still 42"}, "matched")
+			asking := a.StartCall("terminal_request_control", world.Args{"terminal": ids["second"], "reason": "go on"})
+			second.Answer("C-g")
+			require.False(t, w.WaitAnswer(asking).Fails)
+			a.MustCall("terminal_send", world.Args{"terminal": ids["second"], "text": "echo $((6*7)) by an agent", "enter": true, "wait_for": "text", "value": "42 by an agent"}, "matched")
+		})
+	}
+}
+
+func TestTheAgentsServerServesAndHandsOver(t *testing.T) {
+	w := world.New(t)
+	a := w.Agent("claude", world.Eras[0])
+	a.MustCall("terminal_list", nil, "there are no terminals") // it serves now
+	s := w.Terminal(100, 24)
+	s.Run("proxy --agent cat")
+	id := w.Session()
+	a.MustCall("terminal_list", nil, id)
+	require.NoError(t, a.Session.Close())
+	s.Typed("after the agent\n")
+	w.WaitListed(id)
+	require.Contains(t, w.MustGateway("wait", id, "--text", "after the agent"), "after the agent")
+	s.Press("C-d")
+	require.Zero(t, s.Status())
+}
+
+func TestAGrantDoesNotOutliveTheLink(t *testing.T) {
+	w := world.New(t)
+	_, second, proxy, ids := startTwoSessions(t, w)
+	second.GrantControl(ids["second"], "--reason", "drive", "--as", "codex")
+	second.WaitTitle("[codex drives]")
+	w.Kill(proxy, syscall.SIGKILL)
+	w.WaitGone(proxy)
+	second.WaitTitle("[observed]")
+	w.WaitListed(ids["second"])
+	require.Equal(t, 4, w.Gateway("send", ids["second"], "--as", "codex", "--text", "x").Status)
+}
+
+func TestAStaleSocketIsReplaced(t *testing.T) {
+	w := world.New(t)
+	require.NoError(t, os.Mkdir(w.Run(), 0o700))
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(w.Run(), "gateway.sock"), Net: "unix"})
+	require.NoError(t, err)
+	ln.SetUnlinkOnClose(false)
+	require.NoError(t, ln.Close())
+	got := w.Gateway("ls")
+	got.MustFail(t, 5, "hint: ")
+	s := w.Terminal(100, 24)
+	s.Run("proxy --agent cat")
+	id := w.Session()
+	info, err := os.Lstat(filepath.Join(w.Run(), "gateway.sock"))
+	require.NoError(t, err)
+	require.Equal(t, os.ModeSocket|0o600, info.Mode())
+	s.Typed("served anew\n")
+	require.Contains(t, w.MustGateway("wait", id, "--text", "served anew"), "served anew")
+}
+
+func TestADirectoryThatWillNotDo(t *testing.T) {
+	w := world.New(t)
+	s := w.Terminal(100, 24)
+	w.Write("file", "")
+	for name, mode := range map[string]os.FileMode{"open": 0o755, "readonly": 0o500} {
+		require.NoError(t, os.Mkdir(w.Path(name), mode))
+		require.NoError(t, os.Chmod(w.Path(name), mode))
+	}
+	require.NoError(t, os.Symlink(w.Path("open"), w.Path("link")))
+	tests := []struct{ dir, want string }{
+		{w.Path("open"), "chmod 700 "},
+		{w.Path("readonly"), "chmod 700 "},
+		{w.Path("link"), "is a symbolic link"},
+		{w.Path("file"), "is not a directory"},
+		{w.Path("no/such"), "set TERMINALPROXY_DIR to a directory of yours"},
+		{w.Path(strings.Repeat("long", 30)), "set TERMINALPROXY_DIR to a shorter directory"},
+	}
+	for _, tt := range tests {
+		if strings.Contains(tt.want, "shorter") {
+			// The program runs, agents do not see it, and the line says why.
+			s.Run("TERMINALPROXY_DIR=" + tt.dir + " proxy --agent cat")
+			s.Wait("agents cannot see this session")
+			s.Press("C-d")
+			require.Zero(t, s.Status())
+			continue
+		}
+		screen, status := s.RunToEnd("TERMINALPROXY_DIR=" + tt.dir + " proxy --agent true")
+		require.Equal(t, 125, status, screen)
+		require.Contains(t, world.Unwrapped(screen), tt.want)
+		got := w.Do("env", "TERMINALPROXY_DIR="+tt.dir, "gateway", "ls")
+		require.NotZero(t, got.Status)
+		require.Contains(t, got.Err, "gateway: ")
+		_, status = s.RunToEnd("TERMINALPROXY_DIR=" + tt.dir + " proxy true")
+		require.Zero(t, status, "a plain session needs no directory")
+	}
+}
+
+func TestGatewayServeTakesTokens(t *testing.T) {
+	w := world.New(t)
+	server := w.Serve("gateway")
+	require.Regexp(t, `^ws://127\.0\.0\.1:\d+$`, server.URL)
+	proxyToken, agentToken := w.Token("p", "proxy"), w.Token("a", "agent")
+	s := w.Terminal(100, 24)
+	s.Run("PROXY_TOKEN_FILE=" + proxyToken + " proxy --agent --gateway " + server.URL + ` sh -c 'echo token=$PROXY_TOKEN_FILE.; exec cat'`)
+	s.Wait("token=.") // the program does not see the token
+	remote := func(token string, more ...string) world.Result {
+		return w.Gateway(append(more, "--gateway", server.URL, "--token-file", token)...)
+	}
+	id := w.Session("--gateway", server.URL, "--token-file", agentToken)
+
+	got := w.Gateway("ls", "--gateway", server.URL)
+	got.MustFail(t, 4, "token")
+
+	asking := w.Start("gateway", "request", id, "--reason", "from afar", "--gateway", server.URL, "--token-file", agentToken)
+	s.Answer("C-g")
+	got = asking.Wait()
+	require.Zero(t, got.Status, got.Err)
+	require.Zero(t, remote(agentToken, "send", id, "--text", "over TCP", "--enter").Status)
+	s.Wait("over TCP")
+	a := w.Agent("claude", world.Eras[1], "--gateway", server.URL, "--token-file", agentToken)
+	a.MustCall("terminal_read", nil, "over TCP")
+
+	require.Zero(t, w.Gateway("token", "revoke", "a").Status)
+	require.Equal(t, 4, remote(agentToken, "ls").Status, "a revoked token")
+	require.NoError(t, server.Cmd.Process.Signal(syscall.SIGTERM))
+	require.Zero(t, server.Wait().Status)
+	s.Typed("the user goes on\n")
+	s.Wait("the user goes on")
+	s.Press("C-d")
+	require.Zero(t, s.Status())
+}
+
+func TestAGatewayThatDoesNotAnswer(t *testing.T) {
+	w := world.New(t, "vim")
+	ln, err := net.Listen("tcp", "127.0.0.1:0") // closed at once, so that the address refuses connections
+	require.NoError(t, err)
+	url := "ws://" + ln.Addr().String()
+	require.NoError(t, ln.Close())
+	s := w.Terminal(100, 24)
+	s.Run("proxy --agent --gateway " + url + " vim -u NONE -n notes.txt")
+	s.Wait("agents cannot see this session")
+	s.Typed("iwritten all the same")
+	s.Press("Escape")
+	s.QuitProgram(":wq\n")
+	require.Equal(t, "written all the same\n", w.Content("notes.txt"))
+	got := w.Gateway("ls", "--gateway", url)
+	got.MustFail(t, 5, "no gateway answers")
+}
+
+// stopUntilEnd stops a process until the test ends.
+func stopUntilEnd(w *world.World, pid string) {
+	w.T.Helper()
+	w.Kill(pid, syscall.SIGSTOP)
+	w.T.Cleanup(func() { w.Kill(pid, syscall.SIGCONT) })
+}
+
+func TestAnAgentThatHangsCostsTheUserNothing(t *testing.T) {
+	w := world.New(t)
+	s := w.Terminal(100, 24)
+	id := s.RunBash("")
+	a := w.Agent("claude", world.Eras[0])
+	a.ObtainGrant(s, "drive")
+	s.WaitTitle("[claude drives]")
+	stopUntilEnd(w, strconv.Itoa(a.Cmd.Process.Pid))
+	s.Typed("seq 1 200000 | tail -n 150000; echo all of $((100+50)) thousand\n")
+	s.Wait("all of 150 thousand")
+	s.Press(`C-\`)
+	s.WaitShown("the keyboard is yours: claude is stopped")
+	require.Contains(t, w.MustGateway("wait", id, "--text", "all of 150 thousand"), "keyboard: user")
+}
+
+// R11: neither the user's keys nor the reclaim key wait for a gateway.
+func TestAGatewayThatHangsCostsTheUserNothingR11(t *testing.T) {
+	w := world.New(t)
+	_, second, proxy, ids := startTwoSessions(t, w)
+	second.GrantControl(ids["second"], "--reason", "drive", "--as", "codex")
+	second.WaitTitle("[codex drives]")
+	stopUntilEnd(w, proxy)
+	second.Typed("seq 1 100000 | tail -n 50000; echo all of $((20+30)) thousand\n")
+	second.Wait("all of 50 thousand")
+	second.Press(`C-\`)
+	second.WaitShown("the keyboard is yours: codex is stopped")
+	second.WaitTitle("[observed]")
+	second.Typed("exit 3\n")
+	require.Equal(t, 3, second.Status(), "nor does the end wait")
+}
+
+func TestEndedSessionsStayReadable(t *testing.T) {
+	w := world.New(t)
+	server := w.Serve("gateway")
+	s := w.Terminal(100, 24)
+	s.Run(`proxy --agent bash -c 'echo "last words"; read line; exit 3'`)
+	id := w.Session()
+	s.Typed("\n")
+	require.Equal(t, 3, s.Status())
+	w.Until(func() bool { return strings.Contains(w.Gateway("ls").Out, "exited 3") }, func() string { return w.Gateway("ls").Out })
+	require.Contains(t, w.MustGateway("read", id), "last words")
+	require.Contains(t, w.MustGateway("wait", id, "--exit"), "exited 3")
+	got := w.Gateway("send", id, "--text", "x")
+	got.MustFail(t, 1, "ended with exit status 3")
+	require.NoError(t, server.Cmd.Process.Signal(syscall.SIGTERM))
+	require.Zero(t, server.Wait().Status)
+}

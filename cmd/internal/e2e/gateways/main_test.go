@@ -1,0 +1,9 @@
+package gateways_test
+
+import (
+	"testing"
+
+	"terminalproxy/cmd/internal/e2e/world"
+)
+
+func TestMain(m *testing.M) { world.Main(m) }

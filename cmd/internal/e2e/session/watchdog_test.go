@@ -1,0 +1,218 @@
+package session_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"terminalproxy/cmd/internal/e2e/world"
+	"terminalproxy/proxy/terminal/child"
+	"terminalproxy/proxy/terminal/screen"
+	"terminalproxy/proxy/terminal/watchdog"
+
+	"github.com/stretchr/testify/require"
+)
+
+// calm reports whether every mode is as in a fresh terminal.
+func calm(s *screen.Screen) bool {
+	fresh := screen.New(screen.Config{Cols: 80, Rows: 24})
+	return s.Modes() == fresh.Modes() && !s.Alt() && s.Cursor().Visible && s.Cursor().Shape == 0
+}
+
+// proxyOf returns the proxy that the stage's shell runs.
+func proxyOf(st *world.Stage) string {
+	st.W.T.Helper()
+	return world.ChildOf(st.W.T, strconv.Itoa(st.Cmd.Process.Pid))
+}
+
+// watchdogOf waits until a proxy has a watchdog, and returns the watchdog's process id.
+func watchdogOf(w *world.World, proxy string) (found string) {
+	w.T.Helper()
+	w.Until(func() bool { found, _ = family(proxy); return found != "" }, func() string { return "no watchdog" })
+	return found
+}
+
+// family returns the processes that any thread of a proxy started.
+func family(proxy string) (guard, program string) {
+	lists, _ := filepath.Glob("/proc/" + proxy + "/task/*/children")
+	for _, list := range lists {
+		children, _ := os.ReadFile(list)
+		for _, pid := range strings.Fields(string(children)) {
+			if line, _ := os.ReadFile("/proc/" + pid + "/cmdline"); string(line) == watchdog.Name+"\x00" {
+				guard = pid
+			} else {
+				program = pid
+			}
+		}
+	}
+	if comm, _ := os.ReadFile("/proc/" + program + "/comm"); strings.TrimSpace(string(comm)) == child.LeaderName {
+		led, _ := os.ReadFile("/proc/" + program + "/task/" + program + "/children")
+		program = strings.TrimSpace(string(led))
+	}
+	return guard, program
+}
+
+// leaderOf returns the process between a proxy and its program, or "".
+func leaderOf(proxy string) string {
+	lists, _ := filepath.Glob("/proc/" + proxy + "/task/*/children")
+	for _, list := range lists {
+		children, _ := os.ReadFile(list)
+		for _, pid := range strings.Fields(string(children)) {
+			if comm, _ := os.ReadFile("/proc/" + pid + "/comm"); strings.TrimSpace(string(comm)) == child.LeaderName {
+				return pid
+			}
+		}
+	}
+	return ""
+}
+
+// ends lists the ways in which a session ends, and the exit status that the shell sees.
+var ends = []struct {
+	name   string
+	do     func(st *world.Stage, proxy, guard, child string)
+	status map[string]string // by program
+	plain  bool              // not with --agent
+}{
+	{"exit", func(st *world.Stage, _, _, _ string) { st.TypeKeys("\x04:q!\r") }, map[string]string{"modal": "0", "vim": "0"}, false},
+	{"crash", signalled(syscall.SIGABRT), map[string]string{"modal": "2", "vim": "2"}, false},
+	{"TERM", signalled(syscall.SIGTERM), map[string]string{"modal": "129", "vim": "129"}, false},
+	{"HUP", signalled(syscall.SIGHUP), map[string]string{"modal": "129", "vim": "129"}, false},
+	{"INT", signalled(syscall.SIGINT), map[string]string{"modal": "129", "vim": "129"}, false},
+	{"QUIT", signalled(syscall.SIGQUIT), map[string]string{"modal": "129", "vim": "129"}, true}, // with --agent it reclaims the keyboard
+	{"KILL of the proxy", signalled(syscall.SIGKILL), map[string]string{"modal": "137", "vim": "137"}, false},
+	{"KILL of the watchdog", func(st *world.Stage, proxy, guard, _ string) {
+		st.W.Kill(guard, syscall.SIGKILL)
+		st.W.WaitGone(guard)
+		another := watchdogOf(st.W, proxy)
+		require.NotEqual(st.W.T, guard, another)
+		st.TypeKeys("\x04:q!\r")
+	}, map[string]string{"modal": "0", "vim": "0"}, false},
+	{"KILL of the watchdog, then of the proxy", func(st *world.Stage, proxy, guard, _ string) {
+		st.W.Kill(guard, syscall.SIGKILL)
+		st.W.WaitGone(guard)
+		watchdogOf(st.W, proxy)
+		st.W.Kill(proxy, syscall.SIGKILL)
+	}, map[string]string{"modal": "137", "vim": "137"}, false},
+	{
+		"KILL of the program", func(st *world.Stage, _, _, child string) { st.W.Kill(child, syscall.SIGKILL) },
+		map[string]string{"modal": "137", "vim": "137"},
+		false,
+	},
+}
+
+func signalled(sig syscall.Signal) func(*world.Stage, string, string, string) {
+	return func(st *world.Stage, proxy, _, _ string) { st.W.Kill(proxy, sig) }
+}
+
+// programs lists programs from which the terminal must be taken back, and the text that shows that
+// they have it.
+var programs = map[string]struct {
+	line  string
+	ready func(*screen.Screen) bool
+}{
+	"modal": {"modal", func(s *screen.Screen) bool { return s.Modes().Sync && s.Alt() }},
+	"vim": {"vim -u NONE -n -c 'set mouse=a' notes.txt", func(s *screen.Screen) bool {
+		return s.Alt() && s.Modes().MouseProtocol != 0 && strings.Contains(world.Picture(s), "notes.txt")
+	}},
+}
+
+// Whatever ends the session, the terminal's modes and line settings are restored, and nothing of
+// the proxy is left.
+func TestTheTerminalIsGivenBackR59(t *testing.T) {
+	t.Parallel()
+	for name, program := range programs {
+		for _, flags := range []string{"", "--agent "} {
+			t.Run(name+" "+flags, func(t *testing.T) {
+				w := world.New(t, "vim", "stty")
+				defer forgetSocket(w)
+				for _, end := range ends {
+					if end.plain && flags != "" {
+						continue
+					}
+					_ = os.Remove(w.Path("status"))
+					st := w.Stage("stty -g > before; proxy " + flags + program.line + "; echo $? > status; read go; stty -g > after")
+					st.WaitScreen(end.name+": the program is ready", program.ready)
+					proxy := proxyOf(st)
+					guard := watchdogOf(w, proxy)
+					_, child := family(proxy)
+					end.do(st, proxy, guard, child)
+					w.Until(func() bool { return strings.HasSuffix(w.Content("status"), "\n") }, func() string { return end.name + ": no end" })
+					require.Equal(t, end.status[name]+"\n", w.Content("status"), end.name)
+					st.WaitScreen(end.name+": calm", calm)
+					w.WaitGone(guard)
+					st.TypeKeys("\n")
+					<-st.Ended
+					require.Equal(t, w.Content("before"), w.Content("after"), end.name)
+					require.NotContains(t, st.Raw.String(), "\x1bc", "never a hard reset")
+					title := ""
+					st.Look(func(s *screen.Screen) bool { title = s.Title(); return true })
+					require.NotContains(t, title, "[observed]", end.name)
+				}
+			})
+		}
+	}
+}
+
+// forgetSocket removes the socket that a killed proxy could not; the next one would replace it.
+func forgetSocket(w *world.World) { _ = os.Remove(filepath.Join(w.Run(), "gateway.sock")) }
+
+// TestTheLineGoesWithTheProxyR59 kills a proxy whose question stands over the program.
+func TestTheLineGoesWithTheProxyR59(t *testing.T) {
+	w := world.New(t)
+	defer forgetSocket(w)
+	// The shell prints nothing: its output before the watchdog acts could scroll the line away from
+	// its row.
+	st := w.Stage("exec 2> /dev/null; printf '\\033]2;mine\\007'; proxy --agent cat; echo $? > status; read go")
+	id := w.Session()
+	for range 30 {
+		st.TypeKeys("line\r")
+	}
+	w.Start("gateway", "request", id, "--reason", "drive")
+	st.WaitText("Ctrl+G allows")
+	st.WaitScreen("title", func(s *screen.Screen) bool { return strings.Contains(s.Title(), "asks") })
+	proxy := proxyOf(st)
+	watchdogOf(w, proxy)
+	w.Kill(proxy, syscall.SIGKILL)
+	st.WaitScreen("the line is gone", func(s *screen.Screen) bool {
+		return !strings.Contains(world.Picture(s), "Ctrl+G allows") && s.Title() == "mine"
+	})
+	st.Look(func(s *screen.Screen) bool {
+		require.True(t, calm(s))
+		require.Contains(t, world.Picture(s), "line\nline\n")
+		return true
+	})
+	st.TypeKeys("\n")
+	<-st.Ended
+	require.Equal(t, "137\n", w.Content("status"))
+}
+
+// Whether the shell or the watchdog is faster after a SIGKILL, the next command finds the terminal
+// restored. Bash sets the terminal at its prompt and then restores it; dash does not. (If zsh is
+// faster, it keeps a part of what the killed process left, with or without a watchdog.)
+func TestUnderAShellR59(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash --noprofile --norc -i", "dash -i"} {
+		name, _, _ := strings.Cut(shell, " ")
+		t.Run(name, func(t *testing.T) {
+			w := world.New(t, name)
+			s := w.Terminal(80, 24)
+			s.Typed("clear; export PS1='> '; exec " + shell + "\n")
+			s.Wait(">")
+			s.Typed("clear; stty -g > before; echo shell=$$\n")
+			pid := s.Match(`shell=(\d+)`)
+			s.Typed("clear; proxy modal\n")
+			s.See("the program", func(string) bool { return s.Format("#{alternate_on}#{mouse_all_flag}") == "11" })
+			proxy := world.ChildOf(t, pid)
+			guard := watchdogOf(w, proxy)
+			w.Kill(proxy, syscall.SIGKILL)
+			w.WaitGone(guard)
+			s.Typed("stty -g > after; echo now $((40+2))\n")
+			s.Wait("now 42")
+			require.Equal(t, w.Content("before"), w.Content("after"))
+			require.Equal(t, world.PlainModes, s.Format(world.Modes))
+		})
+	}
+}

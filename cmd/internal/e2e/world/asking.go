@@ -1,0 +1,27 @@
+package world
+
+import (
+	"strings"
+	"time"
+)
+
+// OpenMenu opens the menu once the key is no longer swallowed, and waits until the menu can be
+// answered. It presses the key again only when the menu is long overdue: a press while the menu is
+// open but not yet drawn would close it, and a further press would go to the program.
+func (s *Terminal) OpenMenu() (screen string) {
+	s.W.T.Helper()
+	const swallowed, overdue, readable = 1600 * time.Millisecond, 8 * time.Second, 900 * time.Millisecond
+	pressed := time.Now().Add(swallowed - overdue)
+	s.W.Until(func() bool {
+		if screen = s.Screen(); strings.Contains(screen, "Ctrl+G lets") {
+			return true
+		}
+		if time.Since(pressed) > overdue {
+			s.Press(`C-\`)
+			pressed = time.Now()
+		}
+		return false
+	}, func() string { return "no menu:\n" + screen })
+	<-time.After(readable)
+	return screen
+}

@@ -1,0 +1,7 @@
+package world
+
+import (
+	"strings"
+)
+
+func (s *Terminal) Shell() string { return strings.TrimSpace(s.Format("#{pane_pid}")) }

@@ -1,0 +1,396 @@
+package world
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+const (
+	// Patience bounds how long a test waits for a fact. Nothing is expected to take nearly as long.
+	Patience = time.Minute
+	// The first polls are glance apart, later ones never more than stare: each runs a process or
+	// two.
+	Glance, stare = 20 * time.Millisecond, 100 * time.Millisecond
+)
+
+var Worlds atomic.Int64
+
+// World is a user's account for one test: a new home, runtime directory and environment.
+type World struct {
+	T   *testing.T
+	Dir string
+	Env []string
+	// ctx lasts until the cleanup is over, unlike the test's own.
+	Ctx context.Context
+	// mark is the soft limit RLIMIT_RTTIME of every process of this world, in µs: it is inherited,
+	// /proc/PID/limits shows it to every user, and it limits nothing (getrlimit(2)). An ordinary
+	// user cannot read the environment of a proxy or gateway, which close it (R51).
+	mark string
+	Tmux string // socket of this test's own server, "" until it runs
+	CLI  string // the command that agents use
+	// cert is the certificate that everything in this world trusts, or nil.
+	Cert *tls.Certificate
+}
+
+// New makes an account and lets the test run beside others. Any process or socket left at the
+// end fails the test.
+func New(t *testing.T, programs ...string) *World {
+	t.Helper()
+	for _, p := range append(programs, "tmux", "bash") {
+		if _, err := exec.LookPath(p); err != nil {
+			t.Skipf("%s is not installed", p)
+		}
+	}
+	t.Parallel()
+	return NewSolo(t)
+}
+
+// NeedsRoot skips a test that an ordinary user cannot set up.
+func NeedsRoot(t *testing.T, purpose string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: " + purpose)
+	}
+}
+
+// OnDisplays is newWorld for a test that shows terminals under X.
+func OnDisplays(t *testing.T, programs ...string) *World {
+	t.Helper()
+	Clients(t)
+	return New(t, append(programs, "Xvfb", "xdotool")...)
+}
+
+// NewSolo is newWorld for a test that runs alone.
+func NewSolo(t *testing.T) *World {
+	t.Helper()
+	number := Worlds.Add(1)
+	dir := filepath.Join(Root, strconv.FormatInt(number, 10))
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	home := filepath.Join(dir, "home")
+	require.NoError(t, os.Mkdir(home, 0o700))
+	w := &World{T: t, Dir: dir, Ctx: context.WithoutCancel(t.Context()), CLI: "gateway"}
+	w.mark = fmt.Sprintf("1%09d%06d", os.Getpid(), number)
+	w.Env = []string{
+		"PATH=" + filepath.Join(Root, "bin") + ":" + os.Getenv("PATH"),
+		"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "XDG_CONFIG_HOME=" + filepath.Join(home, "config"),
+		"XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "XDG_RUNTIME_DIR=" + filepath.Join(home, "runtime"),
+		"TERMINALPROXY_DIR=" + w.Run(), "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/bash", "INPUTRC=/dev/null",
+		"LESS=", "LESSHISTFILE=-", "PAGER=less",
+	}
+	t.Cleanup(w.nothingIsLeft)
+	return w
+}
+
+// Run returns the directory of the local gateway's socket.
+func (w *World) Run() string { return w.Path("run") }
+
+// Path returns a path in the world's directory, in which every command starts.
+func (w *World) Path(name string) string { return filepath.Join(w.Dir, name) }
+
+func (w *World) Write(name, content string) string {
+	w.T.Helper()
+	require.NoError(w.T, os.WriteFile(w.Path(name), []byte(content), 0o600))
+	return w.Path(name)
+}
+
+// WriteScript writes a file that the world's programs can run.
+func (w *World) WriteScript(name, content string) string {
+	w.T.Helper()
+	path := w.Write(name, content)
+	require.NoError(w.T, os.Chmod(path, 0o700))
+	return path
+}
+
+func (w *World) Content(name string) string {
+	data, err := os.ReadFile(w.Path(name))
+	if !errors.Is(err, os.ErrNotExist) {
+		require.NoError(w.T, err)
+	}
+	return string(data)
+}
+
+// Until waits for a fact and fails the test if it does not come. why makes the message, at the end.
+func (w *World) Until(fact func() bool, why func() string) {
+	w.T.Helper()
+	w.UntilWithin(Patience, fact, why)
+}
+
+// UntilWithin is until with another ceiling, for what a time limit of the product ends.
+func (w *World) UntilWithin(ceiling time.Duration, fact func() bool, why func() string) {
+	w.T.Helper()
+	pause := Glance
+	for end := time.Now().Add(ceiling); !fact(); time.Sleep(pause) {
+		if time.Now().After(end) {
+			require.FailNow(w.T, "it did not come to that", why())
+		}
+		pause = min(pause*5/4, stare)
+	}
+}
+
+// prlimit is the program of util-linux, or "" on a system without it. There, the mark finds no
+// process.
+var prlimit, _ = exec.LookPath("prlimit")
+
+// Command prepares a program in this world. Its process keeps its id when prlimit has set the mark.
+func (w *World) Command(name string, args ...string) *exec.Cmd {
+	path := filepath.Join(Root, "bin", name)
+	if _, err := os.Lstat(path); err != nil {
+		path = name
+	}
+	if prlimit != "" {
+		path, args = prlimit, append([]string{"--rttime=" + w.mark + ":", path}, args...)
+	}
+	cmd := exec.CommandContext(w.Ctx, path, args...)
+	cmd.Env, cmd.Dir = w.Env, w.Dir
+	return cmd
+}
+
+type Result struct {
+	Out, Err string
+	Status   int
+}
+
+// MustFail checks the exit status and a sentence of the error.
+func (r Result) MustFail(t *testing.T, status int, say string) {
+	t.Helper()
+	require.Equal(t, status, r.Status, r.Err)
+	require.Contains(t, r.Err, say)
+}
+
+// Do runs a command to its end.
+func (w *World) Do(name string, args ...string) Result { return w.Start(name, args...).Wait() }
+
+// Running is a command under way.
+type Running struct {
+	w        *World
+	Cmd      *exec.Cmd
+	Out, Err output
+	Ended    chan struct{}
+}
+
+// output is what a command has printed, also while it runs. An unnamed file holds it. This process
+// would have to read a pipe, and a busy machine may keep it from that; the command's children would
+// keep the pipe open.
+type output struct{ file *os.File }
+
+func (w *World) newOutput() output {
+	w.T.Helper()
+	file, err := os.CreateTemp("", "output")
+	require.NoError(w.T, err)
+	require.NoError(w.T, os.Remove(file.Name()))
+	w.T.Cleanup(func() { _ = file.Close() })
+	return output{file}
+}
+
+func (o output) String() string {
+	data, _ := io.ReadAll(io.NewSectionReader(o.file, 0, math.MaxInt64))
+	return string(data)
+}
+
+func (w *World) Start(name string, args ...string) *Running {
+	w.T.Helper()
+	r := w.Prepare(name, args...)
+	r.Run()
+	return r
+}
+
+// Prepare is start without the start.
+func (w *World) Prepare(name string, args ...string) *Running {
+	r := &Running{w: w, Cmd: w.Command(name, args...), Out: w.newOutput(), Err: w.newOutput(), Ended: make(chan struct{})}
+	r.Cmd.Stdout, r.Cmd.Stderr = r.Out.file, r.Err.file
+	return r
+}
+
+func (r *Running) Run() {
+	r.w.T.Helper()
+	require.NoError(r.w.T, r.Cmd.Start())
+	go func() { // ends with the command, which wait bounds
+		defer close(r.Ended)
+		_ = r.Cmd.Wait() // its status says more
+	}()
+}
+
+func (r *Running) Wait() Result {
+	r.w.T.Helper()
+	select {
+	case <-r.Ended:
+	case <-time.After(Patience):
+		state, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(r.Cmd.Process.Pid), "stat"))
+		_ = r.Cmd.Process.Signal(syscall.SIGQUIT) // our commands then print where they hang
+		select {
+		case <-r.Ended:
+		case <-time.After(5 * time.Second):
+			_ = r.Cmd.Process.Kill()
+			<-r.Ended
+		}
+		require.FailNow(r.w.T, "a command hangs", "%s\n%s\n%s%s", r.Cmd, state, r.Out.String(), r.Err.String())
+	}
+	return Result{r.Out.String(), r.Err.String(), r.Cmd.ProcessState.ExitCode()}
+}
+
+// Gateway runs the agent's command to its end.
+func (w *World) Gateway(args ...string) Result {
+	w.T.Helper()
+	return w.Do(w.CLI, args...)
+}
+
+// MustGateway runs the agent's command, which must succeed.
+func (w *World) MustGateway(args ...string) string {
+	w.T.Helper()
+	got := w.Gateway(args...)
+	require.Zero(w.T, got.Status, "gateway %s\n%s%s", strings.Join(args, " "), got.Out, got.Err)
+	return got.Out
+}
+
+// Sessions returns the sessions that the gateway lists; it is empty while there is no gateway.
+func (w *World) Sessions(more ...string) []protocol.SessionInfo {
+	got := w.Gateway(append([]string{"ls", "--json"}, more...)...)
+	if got.Status != 0 {
+		return nil
+	}
+	var list struct {
+		Sessions []protocol.SessionInfo `json:"sessions"`
+	}
+	require.NoError(w.T, json.Unmarshal([]byte(got.Out), &list))
+	return list.Sessions
+}
+
+// Session waits until exactly one session is listed, with more flags of gateway ls, and runs, and
+// returns its id.
+func (w *World) Session(more ...string) string {
+	w.T.Helper()
+	return w.IDs(1, more...)[0]
+}
+
+// IDs waits until exactly n sessions are listed and run, and returns their ids.
+func (w *World) IDs(n int, more ...string) []string {
+	w.T.Helper()
+	var ids []string
+	w.Until(func() bool {
+		ids = nil
+		for _, s := range w.Sessions(more...) {
+			if s.State == protocol.StateRunning {
+				ids = append(ids, s.SessionID)
+			}
+		}
+		return len(ids) == n
+	}, func() string { return "sessions: " + strings.Join(ids, ", ") })
+	return ids
+}
+
+// WaitKeyboard waits until the session's keyboard is in the wanted state.
+func (w *World) WaitKeyboard(id, want string) {
+	w.T.Helper()
+	var got Result
+	w.Until(func() bool {
+		got = w.Gateway("read", id)
+		header, _, _ := strings.Cut(got.Out, "\n")
+		return strings.Contains(header, "keyboard: "+want)
+	}, func() string { return got.Out + got.Err })
+}
+
+// RequestGrant asks for the keyboard as the agent cli, which the session grants without asking.
+func (w *World) RequestGrant(id string, more ...string) {
+	w.T.Helper()
+	require.Contains(w.T, w.MustGateway(append([]string{"request", id, "--reason", "to test"}, more...)...), "granted")
+}
+
+// WaitHeard waits until the listener's file matches.
+func (w *World) WaitHeard(name, pattern string) string {
+	w.T.Helper()
+	match := regexp.MustCompile(pattern)
+	got := ""
+	w.Until(func() bool { got = w.Content(name); return match.MatchString(got) },
+		func() string { return strconv.Quote(got) + " does not match " + pattern })
+	return got
+}
+
+// nothingIsLeft ends the user's terminals, and checks that every process of the test ends too and
+// no socket stays.
+func (w *World) nothingIsLeft() {
+	if w.Tmux != "" {
+		if out, err := w.Command("tmux", "-S", w.Tmux, "display-message", "-p", "#{pid}").Output(); err == nil {
+			w.Kill(strings.TrimSpace(string(out)), syscall.SIGTERM)
+		}
+	}
+	var left []string
+	w.Until(func() bool { left = w.Processes(); return len(left) == 0 },
+		func() string { return "left behind:\n" + strings.Join(left, "\n") })
+	entries, err := os.ReadDir(w.Run())
+	if err == nil {
+		for _, e := range entries {
+			require.Failf(w.T, "left behind", "%s in the runtime directory", e.Name())
+		}
+	}
+}
+
+// Processes returns the processes that carry this world's mark or, if a login has reset the limits,
+// its environment.
+func (w *World) Processes() []string {
+	var found []string
+	variable := []byte("TERMINALPROXY_DIR=" + w.Run() + "\x00")
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		limits, _ := os.ReadFile(filepath.Join(dir, "limits"))
+		if !bytes.Contains(limits, []byte(w.mark)) {
+			env, _ := os.ReadFile(filepath.Join(dir, "environ"))
+			if !bytes.Contains(append(env, 0), variable) {
+				continue
+			}
+		}
+		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		found = append(found, filepath.Base(dir)+" "+strings.ReplaceAll(string(line), "\x00", " "))
+	}
+	return found
+}
+
+// Kill sends a signal to a process that the test started.
+func (w *World) Kill(pid string, sig syscall.Signal) {
+	w.T.Helper()
+	require.NoError(w.T, w.signal(pid, sig))
+}
+
+// KillOne is kill for one of several processes, which may end when another one does.
+func (w *World) KillOne(pid string, sig syscall.Signal) {
+	w.T.Helper()
+	if err := w.signal(pid, sig); !errors.Is(err, syscall.ESRCH) {
+		require.NoError(w.T, err)
+	}
+}
+
+func (w *World) signal(pid string, sig syscall.Signal) error {
+	w.T.Helper()
+	n, err := strconv.Atoi(pid)
+	require.NoError(w.T, err)
+	require.Greater(w.T, n, 1)
+	return syscall.Kill(n, sig)
+}
+
+// WaitGone waits until a process has ended.
+func (w *World) WaitGone(pid string) {
+	w.T.Helper()
+	w.Until(func() bool {
+		stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+		return err != nil || strings.Contains(string(stat), ") Z ")
+	}, func() string { return "process " + pid + " is still there" })
+}
