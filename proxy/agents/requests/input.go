@@ -17,7 +17,8 @@ import (
 type delivery struct {
 	h            *Handler
 	m            *protocol.Input
-	epoch        uint64 // of its grant
+	life         pump.Life // Sent once the agent has the receipt
+	epoch        uint64    // of its grant
 	began        time.Time
 	steps        []step
 	keys         string // the keys of the last question to the user, "" for no question
@@ -44,10 +45,9 @@ type delivery struct {
 	written int // bytes, as in the receipt
 
 	// Owned by the observer's goroutine:
-	saw      glimpse        // the screen as its agent saw it
-	at       *protocol.Cell // the mouse acts here
-	answered bool           // the receipt was sent
-	settled  bool           // the program waits for its next line
+	saw     glimpse        // the screen as its agent saw it
+	at      *protocol.Cell // the mouse acts here
+	settled bool           // the program waits for its next line
 	// repainting are the rows that kept changing while the rest of the screen was quiet.
 	repainting []int
 	// The program edited a line before the next step, and before the last typed step.
@@ -133,6 +133,7 @@ func (h *Handler) claimInput(m *protocol.Input) bool {
 // pumpJob returns the job by which the pump types an input.
 func (h *Handler) pumpJob(in *delivery) pump.Job {
 	return pump.Job{
+		Life:  &in.life,
 		ID:    in.m.RequestID,
 		Agent: in.m.AgentID,
 		Epoch: in.epoch,

@@ -46,7 +46,7 @@ func (h *Handler) finishInput(in *delivery, r pump.Receipt) {
 	in.record.RecordReceipt(result, does, in.allowed)
 	h.announceTyped(in, r)
 	if !h.Observer.Post(func(now time.Time) { h.answerWhenSettled(now, in, result) }) {
-		h.sendReceipt(result)
+		h.answerAtExit(in, result)
 	}
 }
 
@@ -112,7 +112,7 @@ func (h *Handler) correctFlushed(in *delivery, n int) {
 		r.Status, r.Reason, r.Message, r.Ended = now.Status, now.Reason, now.Message, now.Ended
 	}
 	h.Observer.Post(func(time.Time) {
-		if in.answered {
+		if in.life.State() == pump.Sent {
 			h.receipts.correctReceipt(in.m.RequestID, correct)
 		} else {
 			in.correct = correct
@@ -202,7 +202,7 @@ func (h *Handler) answerWhenSettled(now time.Time, in *delivery, result *protoco
 		h.line.callWithLeftover(func(line string) {
 			result.LeftOnLine = line
 			h.answerNow(time.Now(), in, result)
-		}, func() { h.sendReceipt(result) })
+		}, func() { h.answerAtExit(in, result) })
 		return
 	}
 	if _, ends := in.endsPart(len(in.steps) + 1); ends && result.Status == protocol.StatusWritten {
@@ -230,7 +230,7 @@ func (h *Handler) answerWhenSettled(now time.Time, in *delivery, result *protoco
 			h.answerNow(time.Now(), in, result)
 		},
 	}, func(error) { h.answerNow(now, in, result) })
-	if in.wrote = now; !in.answered && h.line.isCooked() {
+	if in.wrote = now; in.life.State() != pump.Sent && h.line.isCooked() {
 		h.answerAtNextPrompt(now, deadline, in, result)
 	}
 }
@@ -247,7 +247,7 @@ func (h *Handler) answerAtNextPrompt(
 	id := in.m.RequestID + "#line"
 	then := func(do func(now time.Time)) func(snapshot.Result) {
 		return func(r snapshot.Result) {
-			if r.End == snapshot.Met && !in.answered && h.line.isCooked() {
+			if r.End == snapshot.Met && in.life.State() != pump.Sent && h.line.isCooked() {
 				do(time.Now())
 			}
 		}
@@ -281,7 +281,10 @@ func laterOf(a, b time.Time) time.Time {
 
 func (h *Handler) answerNow(now time.Time, in *delivery, result *protocol.InputResult) {
 	m := in.m
-	if in.answered = true; in.correct != nil {
+	if !in.life.Advance(pump.Receipted) {
+		return // it has been answered
+	}
+	if in.correct != nil {
 		in.correct(result)
 	}
 	in.reportEnds(result)
@@ -296,6 +299,13 @@ func (h *Handler) answerNow(now time.Time, in *delivery, result *protocol.InputR
 	result.Frame.Repainting = in.repainting
 	result.Seq = result.Frame.Seq
 	h.sendReceipt(result)
+}
+
+// answerAtExit sends the receipt without a screen, because the observer has ended.
+func (h *Handler) answerAtExit(in *delivery, result *protocol.InputResult) {
+	if in.life.Advance(pump.Receipted) {
+		h.sendReceipt(result)
+	}
 }
 
 func (h *Handler) sendReceipt(result *protocol.InputResult) {

@@ -3,10 +3,12 @@ package requests
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/pump"
 )
 
 func TestAnIDIsForOneInput(t *testing.T) {
@@ -60,4 +62,20 @@ func TestTheOldestIDsAreForgotten(t *testing.T) {
 	require.Equal(t, unused, before)
 	require.Len(t, r.known, receiptsKept)
 	r.storeReceipt(&protocol.InputResult{RequestID: "9"})
+}
+
+// An agent gets one receipt for an input, after the pump has ended it.
+func TestAReceiptIsSentOnce(t *testing.T) {
+	s := newStage(nil)
+	in := &delivery{h: s.Handler, m: &protocol.Input{RequestID: "i1"}}
+	life := s.pumpJob(in).Life
+	result := &protocol.InputResult{RequestID: "i1"}
+	s.answerAtExit(in, result)
+	require.Empty(t, s.sent, "the input is still queued")
+	require.True(t, life.Advance(pump.Exited))
+	s.answerAtExit(in, result)
+	s.answerAtExit(in, result)
+	s.answerNow(time.Now(), in, result)
+	require.Equal(t, []protocol.Message{result}, s.sent)
+	require.Equal(t, pump.Sent, life.State())
 }
