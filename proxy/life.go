@@ -315,6 +315,9 @@ func (l *life) stopParts(exit child.Exit) Result {
 	s.pump.Stop()
 	<-l.pumped
 	l.restoreTerminal() // before anything that waits for others
+	if s.requests != nil {
+		s.requests.EndActs()
+	}
 	s.events.Close()
 	s.beside.ReportExit(exit)
 	s.talk.Close()

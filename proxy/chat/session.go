@@ -107,12 +107,13 @@ func (s *Session) Done() <-chan struct{} { return s.over }
 // Send says something to the agent for a person, also while it works or starts. It is in the log
 // before the agent gets it.
 func (s *Session) Send(by, text string) error {
-	return s.send(by, Prompt{ID: NewID(), Text: text, Person: true})
+	return s.send(by, Prompt{ID: NewID(), Text: text, Person: true}, nil)
 }
 
-// SendForAgent is Send for an agent, which by names.
-func (s *Session) SendForAgent(by, text string) error {
-	return s.send(by, Prompt{ID: NewID(), Text: text})
+// SendForAgent is Send for an agent, which by names. mayAct is called when the prompt is in the
+// journal, right before the coding agent would get it: on its error it does not.
+func (s *Session) SendForAgent(by, text string, mayAct func() error) error {
+	return s.send(by, Prompt{ID: NewID(), Text: text}, mayAct)
 }
 
 // WaitReason says what a prompt would wait for now.
@@ -123,7 +124,7 @@ func (s *Session) WaitReason() Waits {
 	return ""
 }
 
-func (s *Session) send(by string, p Prompt) error {
+func (s *Session) send(by string, p Prompt, mayAct func() error) error {
 	text := p.Text
 	if text == "" {
 		return errEmpty
@@ -137,6 +138,9 @@ func (s *Session) send(by string, p Prompt) error {
 		return err
 	}
 	err := s.addRecordChecked(Record{Item: item}, true)
+	if err == nil && mayAct != nil {
+		err = mayAct()
+	}
 	if err == nil {
 		err = s.driver.Send(p)
 	}
@@ -198,13 +202,22 @@ func (s *Session) Answer(id, by string, a Answer) error {
 }
 
 // Interrupt ends the running turn, if any, and refuses all open requests.
-func (s *Session) Interrupt(by string) error {
+func (s *Session) Interrupt(by string) error { return s.InterruptForAgent(by, nil) }
+
+// InterruptForAgent is Interrupt for an agent, which by names. mayAct is that of SendForAgent.
+func (s *Session) InterruptForAgent(by string, mayAct func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hasEnded() {
 		return ErrOver
 	}
 	_ = s.journalize(Entry{Intent: &Intent{By: by, Interrupt: true}}, true) // what takes something away is done in any case
+	if mayAct != nil {
+		if err := mayAct(); err != nil {
+			s.addNotice("not interrupted: " + err.Error())
+			return err
+		}
+	}
 	s.refuseAll(by, "the turn was interrupted")
 	err := s.driver.Interrupt()
 	s.logNewState("")

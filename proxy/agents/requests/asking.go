@@ -133,7 +133,27 @@ func (h *Handler) openRequest(now time.Time, m *protocol.ChatAsk) error {
 	}
 	h.Control.NoteAgent(from)
 	h.Recorder.RecordPrompt(record.Ask, from, "", q.ID, describeRequest(q))
-	err := h.Outside.OpenRequest(q, func(c protocol.ChatClosed) { // on any goroutine
+	h.acts.queueAct(func(over bool) {
+		err := chat.ErrOver
+		if !over {
+			err = h.showRequest(m, from, q)
+		}
+		if err != nil {
+			h.outsiders.releasePlace(m.RequestID)
+			code, message := h.chatRefusal(err)
+			h.sendError(m.RequestID, code, message)
+			return
+		}
+		h.Pump.Post(func(now time.Time) { h.announceRequest(now, from, q) })
+	})
+	return nil
+}
+
+// showRequest puts a request to the people of the conversation.
+func (h *Handler) showRequest(
+	m *protocol.ChatAsk, from control.Agent, q *protocol.ChatRequest,
+) error {
+	return h.Outside.OpenRequest(q, func(c protocol.ChatClosed) { // on any goroutine
 		h.outsiders.releasePlace(m.RequestID)
 		if c.By != "" && c.Why == "" { // answered by a person
 			h.Pump.Post(func(now time.Time) { h.Control.NoteReply(now, from, c.Answer.Refuses()) })
@@ -146,15 +166,14 @@ func (h *Handler) openRequest(now time.Time, m *protocol.ChatAsk) error {
 			Why:       protocol.Clip(c.Why, protocol.MaxText),
 		})
 	})
-	if err != nil {
-		h.outsiders.releasePlace(m.RequestID)
-		return err
-	}
+}
+
+// announceRequest tells the user of a request, unless there were many.
+func (h *Handler) announceRequest(now time.Time, from control.Agent, q *protocol.ChatRequest) {
 	if _, ok := h.tellsAsked.allowNow(now); ok {
 		h.Status.ShowText("agent " + from.Name + " asks " + summarizeRequest(q) +
 			": answer with gateway chat answer " + h.SessionID)
 	}
-	return nil
 }
 
 // summarizeRequest words a request for the proxy's line. The tool's name comes from the agent.
@@ -205,7 +224,7 @@ func (h *Handler) withdrawRequests(requestID, why string) {
 	h.Pump.Post(func(time.Time) { // after the post that opened it
 		isMeant := func(id string, _ outsider) bool { return requestID == "" || requestID == id }
 		for _, asker := range h.outsiders.findMatching(isMeant) {
-			h.Outside.CloseRequest(asker.id, why)
+			h.closeRequest(asker.id, why)
 		}
 	})
 }
@@ -214,8 +233,13 @@ func (h *Handler) withdrawRequests(requestID, why string) {
 func (h *Handler) CancelMuted() {
 	isMuted := func(_ string, asker outsider) bool { return h.Control.IsMuted(asker.agent) }
 	for _, asker := range h.outsiders.findMatching(isMuted) {
-		h.Outside.CloseRequest(asker.id, asker.agent.Name+" is muted")
+		h.closeRequest(asker.id, asker.agent.Name+" is muted")
 	}
+}
+
+// closeRequest closes a request after the act that opened it.
+func (h *Handler) closeRequest(id, why string) {
+	h.acts.queueAct(func(bool) { h.Outside.CloseRequest(id, why) })
 }
 
 // CancelUnheard closes all requests: without the gateway their answers reach no agent.

@@ -53,6 +53,7 @@ func ask(id, agent string) *protocol.ChatAsk {
 // onlyResult returns the only result that was sent since the last call.
 func (s *stage) onlyResult(t *testing.T) *protocol.ChatAskResult {
 	t.Helper()
+	s.acts.awaitIdle()
 	require.Len(t, s.sent, 1)
 	r, ok := s.sent[0].(*protocol.ChatAskResult)
 	require.True(t, ok, "%T", s.sent[0])
@@ -178,6 +179,7 @@ func TestAnAgentThatOnlyAsksIsMuted(t *testing.T) {
 	require.NoError(t, s.machine.MuteAgent(time.Now(), "codex", "ada"))
 	s.sent = nil
 	s.CancelMuted()
+	s.acts.awaitIdle()
 	got := s.onlyResult(t)
 	require.Equal(t, []string{"r1", "codex is muted"}, []string{got.RequestID, got.Why})
 	require.True(t, got.Answer.Refuses())

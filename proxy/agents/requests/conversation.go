@@ -65,22 +65,21 @@ func (h *Handler) sendPrompt(m *protocol.ChatSend) {
 		return
 	}
 	done := &protocol.Done{RequestID: m.RequestID}
-	h.runOnPump(done, func(now time.Time) error {
-		st := h.Control.State(now)
+	check := func(st control.State) (control.Agent, error) {
 		from, err := h.checkMayTalk(st, m.AgentID)
 		if err == nil && m.AgentID == "" && len(m.SignatureB64) > 0 {
 			err = h.rejectReplay(by, m.KeyNo)
 		}
-		if err != nil {
-			return err
-		}
+		return from, err
+	}
+	h.checkAndAct(done, check, func(from control.Agent, mayAct func() error) error {
 		if from.ID != "" {
 			by = "agent " + from.Name
 		}
 		h.Recorder.RecordPrompt(record.Prompt, from, by, m.RequestID, labelImages(m.Text, images))
 		done.Waiting = h.Chat.WaitReason()
 		if from.ID != "" {
-			return h.Chat.SendForAgent(by, m.Text)
+			return h.Chat.SendForAgent(by, m.Text, mayAct)
 		}
 		return h.Chat.Send(by, m.Text, images)
 	})
@@ -88,16 +87,22 @@ func (h *Handler) sendPrompt(m *protocol.ChatSend) {
 
 // interruptTurn needs no signature from a person: it only takes something away.
 func (h *Handler) interruptTurn(m *protocol.ChatInterrupt) {
-	h.runOnPump(&protocol.Done{RequestID: m.RequestID}, func(now time.Time) error {
-		from, by := control.Agent{}, notice.Person(m.By)
-		if m.AgentID != "" {
-			var err error
-			if from, err = h.checkMayTalk(h.Control.State(now), m.AgentID); err != nil {
-				return err
-			}
+	check := func(st control.State) (control.Agent, error) {
+		if m.AgentID == "" {
+			return control.Agent{}, nil
+		}
+		return h.checkMayTalk(st, m.AgentID)
+	}
+	done := &protocol.Done{RequestID: m.RequestID}
+	h.checkAndAct(done, check, func(from control.Agent, mayAct func() error) error {
+		by := notice.Person(m.By)
+		if from.ID != "" {
 			by = "agent " + from.Name
 		}
 		h.Recorder.RecordPrompt(record.Halt, from, by, m.RequestID, "")
+		if from.ID != "" {
+			return h.Chat.InterruptForAgent(by, mayAct)
+		}
 		return h.Chat.Interrupt(by)
 	})
 }
@@ -113,13 +118,17 @@ func (h *Handler) answerRequest(m *protocol.ChatAnswer) {
 			return
 		}
 	}
-	h.runOnPump(&protocol.Done{RequestID: m.RequestID}, func(now time.Time) error {
-		if h.Control.State(now).Hidden && !m.Answer.Refuses() {
-			return &refusal{
+	check := func(st control.State) (from control.Agent, err error) {
+		if st.Hidden && !m.Answer.Refuses() {
+			err = &refusal{
 				protocol.CodeBlackout,
 				"the screen is hidden, and the question with it: show it first, then answer",
 			}
 		}
+		return from, err
+	}
+	done := &protocol.Done{RequestID: m.RequestID}
+	h.checkAndAct(done, check, func(control.Agent, func() error) error {
 		if slices.Contains(h.Chat.OpenRequests(), m.Request) {
 			h.Recorder.RecordPrompt(
 				record.Answer,
@@ -234,19 +243,59 @@ func (h *Handler) rejectReplay(by string, number uint64) error {
 	return nil
 }
 
-// runOnPump runs do on the pump's goroutine, where control cannot change meanwhile, and sends done
-// or the error.
-func (h *Handler) runOnPump(done *protocol.Done, do func(now time.Time) error) {
-	ok := h.Pump.Post(func(now time.Time) {
-		if err := do(now); err != nil {
+// checkAndAct asks check on the pump's goroutine, in order with the user's keys, and then has act
+// done in its turn. It sends done or the error. act gets the agent that check returned, if any, and
+// for its act the condition that this agent still has the grant that it was checked under.
+func (h *Handler) checkAndAct(
+	done *protocol.Done,
+	check func(st control.State) (control.Agent, error),
+	act func(from control.Agent, mayAct func() error) error,
+) {
+	answer := func(err error) {
+		if err != nil {
 			code, message := h.chatRefusal(err)
 			h.sendError(done.RequestID, code, message)
 			return
 		}
 		h.Link.Send(done)
+	}
+	ok := h.Pump.Post(func(now time.Time) {
+		st := h.Control.State(now)
+		from, err := check(st)
+		if err == nil && h.acts.isFull() {
+			err = &refusal{protocol.CodeBusy, "too much waits to be said already: try again later"}
+		}
+		if err != nil {
+			answer(err)
+			return
+		}
+		mayAct := func() error { return h.checkStillGranted(from, st.Epoch) }
+		h.acts.queueAct(func(over bool) {
+			if over {
+				h.sendExited(done.RequestID)
+				return
+			}
+			err := mayAct()
+			if err == nil {
+				err = act(from, mayAct)
+			}
+			answer(err)
+		})
 	})
 	if !ok {
 		h.sendExited(done.RequestID)
+	}
+}
+
+// checkStillGranted returns why an agent may no longer act under the grant of that epoch, or nil.
+func (h *Handler) checkStillGranted(from control.Agent, epoch uint64) error {
+	st := h.Control.NewestState()
+	if from.ID == "" || st.Phase == control.Granted && st.Epoch == epoch {
+		return nil
+	}
+	return &refusal{
+		protocol.CodeNoGrant,
+		"your grant ended before that reached the coding agent: nothing was said",
 	}
 }
 

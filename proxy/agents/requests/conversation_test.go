@@ -35,7 +35,12 @@ func (c *talked) Send(by, text string, images []chat.Image) error {
 	return c.fail
 }
 
-func (c *talked) SendForAgent(by, text string) error { return c.Send(by, text, nil) }
+func (c *talked) SendForAgent(by, text string, mayAct func() error) error {
+	if err := mayAct(); err != nil {
+		return err
+	}
+	return c.Send(by, text, nil)
+}
 
 func (c *talked) ImageRefusal() error          { return c.noImages }
 func (c *talked) WaitReason() protocol.Waiting { return "" }
@@ -49,7 +54,13 @@ func (c *talked) Answer(id, by string, a protocol.ChatReply) error {
 }
 
 func (c *talked) Interrupt(by string) error { c.did = append(c.did, by+" interrupts"); return nil }
-func (c *talked) OpenRequests() []string    { return c.open }
+func (c *talked) InterruptForAgent(by string, mayAct func() error) error {
+	if err := mayAct(); err != nil {
+		return err
+	}
+	return c.Interrupt(by)
+}
+func (c *talked) OpenRequests() []string { return c.open }
 
 func (c *talked) RecordPrompt(what record.Kind, from control.Agent, by, _, text string) {
 	c.did = append(c.did, "record "+string(what)+" "+from.ID+" "+by+" "+text)

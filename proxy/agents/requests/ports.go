@@ -205,7 +205,7 @@ type Recorder interface {
 	RecordAgentMessage(from control.Agent, text string)
 	RecordUserMessage(to control.Agent, by, text string)
 	// RecordPrompt records what is about to be said to a coding agent; the speaker is either from
-	// or by. It runs on the pump's goroutine.
+	// or by. It runs on any goroutine.
 	RecordPrompt(kind record.Kind, from control.Agent, by, request, text string)
 	// StartInput begins to follow an input.
 	StartInput(m *protocol.Input, epoch uint64) Record
@@ -225,30 +225,34 @@ type Record interface {
 }
 
 // Conversation is that of the program, a coding agent. Its methods are safe for concurrent use and
-// never wait for the agent.
+// never wait for the agent, but for the disk: only the goroutine of [acts] calls those that act or
+// look at requests.
 type Conversation interface {
 	// Subscribe sends the gateway all records above a number until Unsubscribe.
 	Subscribe(after uint64)
 	Unsubscribe()
 	// Send says something to the coding agent for the person by, and SendForAgent for another
-	// agent. The error is [chat.ErrOver], or a sentence.
+	// agent. The error is [chat.ErrOver], or a sentence. mayAct is called right before the act, when
+	// it is in the journal; its error keeps the act from happening.
 	Send(by, text string, images []chat.Image) error
 	// ImageRefusal returns why the coding agent takes no images, or nil.
 	ImageRefusal() error
-	SendForAgent(by, text string) error
+	SendForAgent(by, text string, mayAct func() error) error
 	// WaitReason returns what a prompt would wait for now, or "".
 	WaitReason() protocol.Waiting
 	// Answer answers a request. The error is [chat.ErrNoRequest], a [chat.AnsweredError], or a
 	// sentence about an invalid answer.
 	Answer(id, by string, a protocol.ChatReply) error
-	// Interrupt ends the turn and refuses open requests.
+	// Interrupt ends the turn and refuses open requests, for an agent only if mayAct, called right
+	// before, allows it.
 	Interrupt(by string) error
+	InterruptForAgent(by string, mayAct func() error) error
 	// OpenRequests returns the ids of the requests that wait for an answer.
 	OpenRequests() []string
 }
 
 // Outside puts requests of agents other than the coding agent to the people of its conversation. It
-// is safe for concurrent use.
+// is safe for concurrent use. It may wait for the disk: only the goroutine of [acts] calls it.
 type Outside interface {
 	// OpenRequest opens a request under a new id. done is called once when it closes, on any
 	// goroutine; but not after an error, which is [chat.ErrOver] or a sentence.

@@ -2,7 +2,8 @@
 // messages on.
 //
 // [Handler.Handle] never blocks. The observer and the pump work on goroutines of their own, and
-// answer through the link.
+// answer through the link. What is said to a coding agent may wait for a disk, and has a goroutine
+// of its own (acts.go).
 //
 // waits.go has reads and waits (waitsover.go: answers that may be lost), control.go requests for
 // control and their fate (answers.go: what an agent did not hear), remote.go an owner's decisions
@@ -97,6 +98,7 @@ type Handler struct {
 	outsiders                          outsiders
 	uploads                            uploads // owned by the link's goroutine
 	proofs                             proofs  // owned by the link's goroutine
+	acts                               *acts
 }
 
 // New makes a handler. Call it before the observer and the pump run.
@@ -113,6 +115,7 @@ func New(conf Config) *Handler {
 		fromAskers: rateLimiter{burst: askBurst, every: askEvery},
 		tellsAsked: rateLimiter{burst: tellBurst, every: tellEvery},
 		outsiders:  outsiders{open: make(map[string]outsider)},
+		acts:       newActs(),
 	}
 	h.line = &Line{Config: conf, AnswerMost: answerMost}
 	h.line.noteMoved() // keys may come before any output
@@ -126,6 +129,10 @@ func New(conf Config) *Handler {
 
 // Line returns the line that the user and agents share.
 func (h *Handler) Line() *Line { return h.line }
+
+// EndActs refuses the prompts and answers that still wait, and returns when the last one is done.
+// Call it after the pump's end.
+func (h *Handler) EndActs() { h.acts.endActs() }
 
 // Handle acts on one message. It runs on the link's reading goroutine.
 func (h *Handler) Handle(m protocol.Message) {

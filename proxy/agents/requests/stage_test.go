@@ -52,6 +52,7 @@ func (s *stage) Send(m protocol.Message) { s.sent = append(s.sent, m) }
 func (s *stage) handle(m protocol.Message) []protocol.Message {
 	s.sent = nil
 	s.Handle(m)
+	s.acts.awaitIdle()
 	return s.sent
 }
 

@@ -109,7 +109,7 @@ func TestTheModelThatAPersonNamesIsConfirmed(t *testing.T) {
 			u.WaitForNotice(`claude asked "Switch model?", and the command had answered that: Yes, switch to Sonnet`)
 			continue
 		}
-		require.NoError(t, u.SendForAgent("agent codex", "/model sonnet"))
+		require.NoError(t, u.SendForAgent("agent codex", "/model sonnet", func() error { return nil }))
 		u.Next("the dialog", func(r chat.Record) bool { return r.Request != nil })
 		require.Empty(t, pressed)
 	}

@@ -45,6 +45,10 @@ type Room struct {
 	cancel context.CancelFunc
 	parts  sync.WaitGroup
 
+	// sending orders the states that are sent. It is locked before mu, and while the
+	// conversation may wait for the disk. mu is not, because the pump's goroutine locks it.
+	sending sync.Mutex
+
 	mu     sync.Mutex
 	why    string // of the state
 	told   *protocol.ChatStatus
@@ -112,22 +116,29 @@ func (r *Room) followState() {
 				r.why = record.Why
 			}
 		}
-		r.sendState()
 		r.mu.Unlock()
+		r.sendState(false)
 	}
 }
 
-// sendState sends the state, if it changed and the screen is not hidden. The caller must hold r.mu.
-func (r *Room) sendState() {
-	if r.shown != nil {
-		return
+// sendState sends the state, if it changed or is to be repeated, and the screen is not hidden.
+func (r *Room) sendState(repeat bool) {
+	r.sending.Lock()
+	defer r.sending.Unlock()
+	now := r.stateMessage()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now.Why = protocol.Clip(r.Redact(r.why), protocol.MaxText)
+	if repeat {
+		r.told = nil
 	}
-	if now := r.stateMessage(); r.told == nil || *r.told != *now {
+	if r.shown == nil && (r.told == nil || *r.told != *now) {
 		r.told = now
 		r.Link.Send(now)
 	}
 }
 
+// stateMessage returns the state without its reason.
 func (r *Room) stateMessage() *protocol.ChatStatus {
 	open, oldest := r.Chat.OpenRequests(), uint64(0)
 	if len(open) > 0 {
@@ -140,7 +151,6 @@ func (r *Room) stateMessage() *protocol.ChatStatus {
 		Open:      len(open),
 		Oldest:    oldest,
 		Mode:      protocol.Clip(r.Redact(r.Chat.Mode()), protocol.MaxName),
-		Why:       protocol.Clip(r.Redact(r.why), protocol.MaxText),
 	}
 }
 
@@ -149,10 +159,7 @@ func (r *Room) SendState() {
 	if r == nil {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.told = nil
-	r.sendState()
+	r.sendState(true)
 }
 
 // SetHidden notes that the user hides or shows the screen. After hiding, when it returns, nothing
@@ -175,7 +182,7 @@ func (r *Room) SetHidden(now time.Time, on bool) {
 		close(r.shown)
 		r.shown = nil
 		r.hidden[len(r.hidden)-1].to = now
-		r.sendState()
+		r.parts.Go(func() { r.sendState(false) })
 	}
 }
 
@@ -225,13 +232,20 @@ func (r *Room) Send(by, text string, images []chat.Image) error {
 func (r *Room) ImageRefusal() error { return r.Chat.ImageRefusal() }
 
 // SendForAgent says something to the agent for another agent.
-func (r *Room) SendForAgent(by, text string) error { return r.Chat.SendForAgent(by, text) }
+func (r *Room) SendForAgent(by, text string, mayAct func() error) error {
+	return r.Chat.SendForAgent(by, text, mayAct)
+}
 
 // WaitReason is what a prompt would wait for now.
 func (r *Room) WaitReason() protocol.Waiting { return protocol.Waiting(r.Chat.WaitReason()) }
 
 // Interrupt ends the turn.
 func (r *Room) Interrupt(by string) error { return r.Chat.Interrupt(by) }
+
+// InterruptForAgent ends the turn for another agent.
+func (r *Room) InterruptForAgent(by string, mayAct func() error) error {
+	return r.Chat.InterruptForAgent(by, mayAct)
+}
 
 // Answer answers a request.
 func (r *Room) Answer(id, by string, a protocol.ChatReply) error {
