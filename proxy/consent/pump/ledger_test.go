@@ -40,12 +40,16 @@ func (s scanner) Flush(emit func(pump.Unit)) {
 type machine struct {
 	*control.Machine
 	events               []control.Event
-	elsewhere            bool  // another program is in front
-	refuses              error // of every input, if it is set
-	dropped, unsubmitted int   // summed over all ends
+	elsewhere            bool   // another program is in front
+	refuses              error  // of every input, if it is set
+	checked              func() // is called by each check, if it is set
+	dropped, unsubmitted int    // summed over all ends
 }
 
 func (m *machine) CheckInput(now time.Time, agent string, epoch uint64) error {
+	if m.checked != nil {
+		m.checked()
+	}
 	if m.refuses != nil {
 		return m.refuses
 	}

@@ -346,3 +346,69 @@ func (k *walker) pendingUser() int {
 	}
 	return 0
 }
+
+// An answer that comes for an input given up meanwhile does not bring its bytes back. The user's key
+// has the input judged again when it is given up.
+func TestALateAnswerBringsNoWithdrawnBytesBack(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		var answers []func()
+		j := w.job()
+		j.ID, j.Size = "i1", 16
+		j.Prepare = func(left []pump.Piece, answer func([]pump.Piece, error)) {
+			if left == nil {
+				left = []pump.Piece{{Bytes: []byte("\x1b[200~"), Step: 1}, {Bytes: []byte("rm x")}, {Bytes: []byte("\x1b[201~")}}
+			}
+			left = slices.Clone(left)
+			answers = append(answers, func() { answer(left, nil) })
+		}
+		w.room = 6
+		w.offer(j)
+		answers[0]()
+		synctest.Wait()
+		require.Equal(t, "\x1b[200~", w.written())
+		w.press("u") // the rest is judged again
+		w.drain(1)
+		w.sleep(2 * time.Second)
+		require.Len(t, answers, 2)
+		w.pump.WithdrawInput("i1", true) // only the end of the paste follows
+		synctest.Wait()
+		w.press("u")
+		w.drain(1)
+		w.set(func() {
+			w.ctl.checked = func() { // comes right before the rest is written
+				w.ctl.checked = nil
+				answers[1]()
+			}
+		})
+		w.sleep(2 * time.Second)
+		require.Nil(t, w.ctl.checked)
+		w.drain(-1)
+		require.NotContains(t, w.written(), "rm x")
+		require.Equal(t, pump.Receipt{Fate: pump.Withdrawn, Written: 12, Dropped: 4}, j.receipt(t))
+	})
+}
+
+// The end of a paste whose bytes are discarded is no typing of the user: what was judged passes.
+func TestTheEmptyRestOfAPasteIsNoTyping(t *testing.T) {
+	inBubble(t, true, func(t *testing.T, w *world) {
+		w.press("\x1b[200~secret\x1c") // the reclaim key discards the rest
+		w.sleep(200 * time.Millisecond)
+		w.grantAgain()
+		prepared := 0
+		j := w.job()
+		j.Size = 4
+		j.Prepare = func(left []pump.Piece, answer func([]pump.Piece, error)) {
+			if prepared++; left == nil {
+				left = []pump.Piece{{Bytes: []byte("abcd"), Step: 1}}
+			}
+			answer(left, nil)
+		}
+		w.room = 2
+		w.offer(j)
+		w.sleep(time.Second) // the paste has not ended by then
+		w.drain(-1)
+		require.Equal(t, "abcd", w.written())
+		require.Equal(t, 1, prepared, "it was judged once")
+		require.Equal(t, pump.Receipt{Fate: pump.Written, Written: 4}, j.receipt(t))
+	})
+}
