@@ -40,6 +40,7 @@ var examples = map[string]example{
 				line: "gateway request", want: `granted \(drive, \dm left\)`,
 				during: func(r *pageRun) { r.last().Answer("C-g") },
 			},
+			{line: "gateway send gdb-k3f9 --steps", skip: "needs a program to debug: TestStepsFromAShell"},
 			{line: "gateway send", after: func(r *pageRun) { r.last().Wait("two fixed") }},
 			{line: "gateway marks zsh", shell: "zsh"},
 			{line: "gateway marks fish", shell: "fish"},
@@ -162,16 +163,6 @@ var examples = map[string]example{
 			{line: "claude mcp add", skip: needsNPM + "TestCodingAgents"},
 			{line: "curl -H", want: `"sessions"`},
 			{line: "sudo", skip: "needs root and systemd: TestSystemdTakesTheUnit"},
-			{
-				line: "gateway grant", during: (*pageRun).agree,
-				before: func(r *pageRun) {
-					asking := r.w.Start("gateway", "request", r.id(), "--reason", "to help")
-					r.w.WaitKeyboard(r.id(), "")
-					r.w.T.Cleanup(func() { asking.Wait() })
-				},
-			},
-			{line: "gateway hide", before: ownersAct("hide"), during: (*pageRun).agree},
-			{line: "gateway mute", before: ownersAct("mute"), during: (*pageRun).agree},
 			{line: "--via tailscale", skip: "needs an account: TestOpenViaTailscale"},
 			{line: "--via cloudflared", skip: "needs the internet: TestOpenViaCloudflared"},
 			{line: "--via ssh", skip: "needs an SSH server: TestOpenViaSSH"},
@@ -208,11 +199,6 @@ func leaveByMenu(s *world.Terminal) {
 	s.Press(`C-\`)
 	s.Match(`leave|detach`)
 	s.Typed("d")
-}
-
-// ownersAct runs a command of the owner's on the session.
-func ownersAct(command string) func(r *pageRun) {
-	return func(r *pageRun) { r.w.MustGateway(command, r.id()) }
 }
 
 // writeServerSettings makes the page's settings file, with a certificate of this machine.
