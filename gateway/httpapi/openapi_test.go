@@ -31,7 +31,7 @@ var described = map[string]any{
 	"ChatRecords": protocol.ChatRecords{}, "ChatRecord": protocol.ChatRecord{}, "ChatItem": protocol.ChatItem{}, "ChatPiece": protocol.ChatPiece{}, "ChatRequest": protocol.ChatRequest{},
 	"ChatChoice": protocol.ChatChoice{}, "ChatQuestion": protocol.ChatQuestion{}, "ChatOption": protocol.ChatOption{}, "ChatReply": protocol.ChatReply{},
 	"ChatClosed": protocol.ChatClosed{}, "ChatTurn": protocol.ChatTurn{}, "ChatSend": protocol.ChatSend{}, "ChatAttachment": protocol.ChatAttachment{}, "ChatImage": protocol.ChatImage{}, "ChatAnswer": protocol.ChatAnswer{}, "ChatInterrupt": protocol.ChatInterrupt{},
-	"Decision": protocol.Decision{}, "Incomplete": protocol.Incomplete{}, "Message": protocol.Note{}, "InputPart": protocol.InputPart{}, "PartResult": protocol.PartResult{}, "UntilResult": protocol.UntilResult{},
+	"Decision": protocol.Decision{}, "Incomplete": protocol.Incomplete{}, "Message": protocol.Note{}, "InputPart": protocol.InputPart{}, "PartResult": protocol.PartResult{}, "UntilResult": protocol.UntilResult{}, "Wrap": protocol.Wrap{}, "Link": protocol.Link{},
 }
 
 // words are the values of the types that are words.

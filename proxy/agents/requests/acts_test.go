@@ -20,7 +20,10 @@ func (d *slowDisk) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil 
 func (d *slowDisk) Truncate(int64) error                   { return nil }
 
 func (d *slowDisk) Sync() error {
-	d.syncing <- struct{}{}
+	select {
+	case d.syncing <- struct{}{}:
+	default: // the test looks at the first ones only
+	}
 	<-d.let
 	return nil
 }
@@ -88,7 +91,7 @@ func journaledChatAt(t *testing.T) *journaledChat {
 	t.Helper()
 	c := &journaledChat{
 		disk:  &slowDisk{make(chan struct{}, 8), make(chan struct{}, 8)},
-		agent: &codingAgent{}, said: make(replies, 8),
+		agent: &codingAgent{}, said: make(replies, 2*actsMost),
 	}
 	session := chat.New("claude", c.agent)
 	session.KeepJournal(chat.NewJournal(c.disk))
@@ -188,4 +191,18 @@ func TestTheEndRefusesWhatWaitsToBeSaid(t *testing.T) {
 	require.Equal(t, protocol.CodeExited, (<-c.said).(*protocol.Error).Code)
 	require.Equal(t, []string{"r1"}, c.agent.reached())
 	require.False(t, c.acts.working)
+}
+
+// What waits for the disk is bounded, and what is over that is refused at once.
+func TestWhatWaitsToBeSaidIsBounded(t *testing.T) {
+	c := journaledChatAt(t)
+	m := &protocol.ChatSend{RequestID: "r1", SessionID: "sh-1", AgentID: "a-2", Text: "go"}
+	c.Handle(m)
+	<-c.disk.syncing
+	for range actsMost {
+		c.Handle(m)
+	}
+	require.Empty(t, c.said)
+	c.Handle(m)
+	require.Equal(t, protocol.CodeBusy, (<-c.said).(*protocol.Error).Code)
 }
