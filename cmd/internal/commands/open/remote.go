@@ -65,7 +65,7 @@ func openAt(
 }
 
 // pageGateway picks one of several gateways that answers, because a link leads to one. session is
-// as that of [app.pageSession].
+// as that of pageSession.
 func pageGateway(
 	ctx context.Context,
 	env *cli.Env,
