@@ -1,7 +1,5 @@
 package protocol
 
-import "time"
-
 // Proxy to gateway. The first five messages of the project (Snapshot, Input, ControlGrant,
 // ControlRevoke, ProxyStart) keep their names and fields for ever; fields are only added.
 
@@ -444,23 +442,6 @@ type SessionsListResult struct {
 	Next string `json:"next,omitempty"`
 	// Incomplete says that sessions of other gateways are missing; it may be nil.
 	Incomplete *Incomplete `json:"incomplete,omitempty"`
-}
-
-// Incomplete says of a list that it lacks sessions of other gateways of the cluster.
-type Incomplete struct {
-	// Since is since when, in Unix milliseconds.
-	Since int64 `json:"since"`
-	// Why is a clause for people and agents that follows "since then".
-	Why string `json:"why"`
-}
-
-// Words are all of it as a clause.
-func (m *Incomplete) Words(now time.Time) string {
-	since, form := time.UnixMilli(m.Since).In(now.Location()), "15:04:05"
-	if since.Format(time.DateOnly) != now.Format(time.DateOnly) {
-		form = "2 Jan 15:04"
-	}
-	return "since " + since.Format(form) + " " + m.Why
 }
 
 // SessionsSubscribe asks for a stream of snapshots, control and close messages of one session.

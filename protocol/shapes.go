@@ -1,5 +1,7 @@
 package protocol
 
+import "time"
+
 // Frame is the screen at one moment with everything that belongs to its reading: who has the
 // keyboard is in every answer.
 type Frame struct {
@@ -360,3 +362,20 @@ const (
 	StateExited  = "exited"
 	StateLost    = "lost"
 )
+
+// Incomplete says of a list that it lacks sessions of other gateways of the cluster.
+type Incomplete struct {
+	// Since is since when, in Unix milliseconds.
+	Since int64 `json:"since"`
+	// Why is a clause for people and agents that follows "since then".
+	Why string `json:"why"`
+}
+
+// Words are all of it as a clause.
+func (m *Incomplete) Words(now time.Time) string {
+	since, form := time.UnixMilli(m.Since).In(now.Location()), "15:04:05"
+	if since.Format(time.DateOnly) != now.Format(time.DateOnly) {
+		form = "2 Jan 15:04"
+	}
+	return "since " + since.Format(form) + " " + m.Why
+}

@@ -47,7 +47,7 @@ func turnWheel(b *browser.Tab, delta float64, modifiers int64) {
 	})
 }
 
-// The wheel scrolls the history of a shell, and the program where there is none.
+// The wheel scrolls a shell's history, and a program that has no history.
 func TestTheWheelReachesTheProgram(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	g.print("vim-1", "%s", numbered(0, 300))
@@ -66,7 +66,7 @@ func TestTheWheelReachesTheProgram(t *testing.T) {
 	require.Equal(t, "wheel-up 3,10", g.waitMouse())
 	require.False(t, browser.JS[bool](b, `document.querySelector('.back').checkVisibility()`))
 
-	g.change("vim-1", drive) // whoever only looks disturbs no agent
+	g.change("vim-1", drive) // a person who looks does not disturb an agent
 	g.print("vim-1", "!")
 	b.WaitFor(`document.querySelector('.frame.driven') && ` + inView + `[0] === 'less!'`)
 	turnWheel(b, -300, 0)

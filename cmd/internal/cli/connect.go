@@ -163,7 +163,7 @@ func (env *Env) WithViewer(work func(*client.Client) error) error {
 	return UseClient(c, err, work)
 }
 
-// UseClient runs work on a connection and closes it; err is why there is no connection.
+// UseClient runs work on a connection and closes it. If err is not nil, it returns err.
 func UseClient(c *client.Client, err error, work func(*client.Client) error) error {
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func UseClient(c *client.Client, err error, work func(*client.Client) error) err
 }
 
 // Identity returns the secret that makes this command line the same agent each time, one for each
-// name. It is kept in the state directory; "" means that none exists yet and create is false.
+// name. The state directory keeps it. Without create, it returns "" if the file does not exist.
 func Identity(name string, create bool) (string, error) {
 	dir, err := userdirs.State()
 	if err != nil && !create {

@@ -33,14 +33,14 @@ func noCommand(cmd *cobra.Command, args []string) error {
 // MoreHint is the annotation of a command that has more to say about a wrong command line.
 const MoreHint = "hint"
 
-// sayUse has a command line with too few or too many arguments answered with how it is written.
-func sayUse(cmd *cobra.Command) {
+// explainUse makes a command answer too few or too many arguments with its usage.
+func explainUse(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
-		sayUse(sub)
+		explainUse(sub)
 	}
 	fits := cmd.Args
 	if fits == nil || !cmd.HasParent() {
-		return // the root's say that there is no such command
+		return // the root command answers that there is no such command
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if fits(cmd, args) == nil {
@@ -153,7 +153,7 @@ func NewRoot(env *Env, commands Table) *cobra.Command {
 		}
 		return &Failure{Status: StatusUsage, Cause: err, Hint: help}
 	})
-	sayUse(root)
+	explainUse(root)
 	return root
 }
 

@@ -94,8 +94,8 @@ func NewHide(env *cli.Env) *cobra.Command {
 			}
 			return runRevokingAct(cmd.Context(), env, cli.SessionArg(args),
 				&protocol.ControlDecide{By: "gateway hide", Hide: protocol.HideOn}, "hidden",
-				"agents do not see it; to show it again: gateway hide "+
-					strings.Join(append(args, "--off"), " "))
+				"agents do not see it; to show it again: Ctrl+\\ and h at its terminal, or, as "+
+					"its owner, gateway hide "+strings.Join(append(args, "--off"), " "))
 		},
 	}
 	cmd.Flags().BoolVar(&off, "off", false, "show it again")

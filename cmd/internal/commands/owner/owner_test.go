@@ -40,7 +40,7 @@ func TestTheOwnersTokenIsKeptFromOthers(t *testing.T) {
 func TestReclaimAndHideNeedNoTokenR9(t *testing.T) {
 	p := clitest.ShareTerminal(t)
 	require.Equal(t, clitest.Result{Out: "the user has the keyboard\n"}, clitest.Command(t, "reclaim", "sh-1"))
-	require.Equal(t, clitest.Result{Out: "agents do not see it; to show it again: gateway hide sh-1 --off\n"}, clitest.Command(t, "hide", "sh-1"))
+	require.Equal(t, clitest.Result{Out: "agents do not see it; to show it again: Ctrl+\\ and h at its terminal, or, as its owner, gateway hide sh-1 --off\n"}, clitest.Command(t, "hide", "sh-1"))
 	var done map[string]any
 	clitest.Parse(t, clitest.Command(t, "reclaim", "sh-1", "--json"), &done)
 	require.Equal(t, map[string]any{"sessionId": "sh-1", "reclaimed": true}, done)

@@ -13,7 +13,7 @@ import (
 // claude returns the path of the real Claude Code.
 func claude(t *testing.T) string { return world.FromNpm(t, "claude") }
 
-// The prompt hook tells the model what is on the screen. Once the user allows it, the model's calls
+// The prompt hook gives the screen to the model. Once the user allows it, the model's calls
 // reach vim through our MCP server.
 func TestClaudeCodeSeesAndDrivesVim(t *testing.T) {
 	bin := claude(t)

@@ -50,7 +50,7 @@ func inReadme(c world.CodingAgent, t *testing.T) (words []string) {
 	return strings.Fields(string(row[1]))
 }
 
-// The README names every agent; this needs none of the agents themselves.
+// The README names every agent; this test runs without the agents.
 func TestTheReadmeNamesEveryAgent(t *testing.T) {
 	for _, c := range world.CodingAgents {
 		require.Contains(t, strings.Join(inReadme(c, t), " "), "gateway mcp")

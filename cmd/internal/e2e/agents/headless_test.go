@@ -211,7 +211,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	a.MustCall("terminal_read", nil, "24 100", "100x24")
 
 	// Without t_RK, vim asks its terminal nothing. It shows the file before it asks; the answer
-	// would come after what is typed then, and without 'esckeys' the answer's ESC ends insert mode.
+	// would come after the next keys, and without 'esckeys' the answer's ESC ends insert mode.
 	a.MustCall("terminal_send", world.Args{"text": "vim -u NONE -n --cmd 'set t_RK=' notes.txt", "enter": true, "wait_for": "text", "value": "New"}, "matched")
 	s.Wait(`"notes.txt" [New`)
 	a.MustCall("terminal_send", world.Args{"text": "imilk"})

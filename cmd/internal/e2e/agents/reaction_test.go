@@ -30,7 +30,7 @@ func TestTheReceiptSaysWhetherTheScreenReacted(t *testing.T) {
 	require.NotContains(t, a.MustCall("terminal_send", world.Args{"text": "x"}, still), unread, "it reads, and shows nothing")
 	a.MustCall("terminal_close", world.Args{"terminal": id, "force": true})
 
-	// A shell runs a program that does not read: the kernel itself echoes what is typed.
+	// A shell runs a program that does not read: the kernel echoes the keys.
 	id, _ = a.RunProgram(world.Args{"program": "sh", "args": []string{"-c", "echo ready; until [ -e done ]; do sleep 0.05; done; exec cat"}, "cwd": w.Dir, "wait_for": "text", "value": "ready"}, "matched")
 	require.NotContains(t, a.MustCall("terminal_send", world.Args{"terminal": id, "text": "ls", "enter": true}, unread+" (3 bytes)"), still)
 	w.Write("done", "")

@@ -183,7 +183,7 @@ func TestAnAgentSeesASelection(t *testing.T) {
 	}
 }
 
-// A form whose fields are empty names the one that has the focus, and none of its frame.
+// A form whose fields are empty names the one that has the focus, without its frame.
 func TestAFocusedEmptyFieldIsNamed(t *testing.T) {
 	w := world.New(t, "dialog")
 	a := w.Agent("claude", world.Eras[1])

@@ -37,7 +37,7 @@ func TestClaudeAsksFirst(t *testing.T) {
 	exit(b)
 }
 
-// Without our setting, opencode runs whatever its model wants.
+// Without our setting, opencode runs every command of its model.
 func TestOpencodeAsksFirst(t *testing.T) {
 	world.Clients(t)
 	w := world.New(t)
