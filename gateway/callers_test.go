@@ -222,7 +222,6 @@ func TestAnHTTPAgentIsThereWhileItAsksR70(t *testing.T) {
 	addr, tokens, _ := tcp(t, Config{})
 	proxy := rawProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	open := fake.Opening("vim-1")
-	open.Presence = true
 	message(t, proxy, open)
 	message(t, proxy, fake.Snapshot("nobody", 1, "x"))
 	_ = hear[*protocol.Error](t, proxy)

@@ -47,7 +47,6 @@ func BenchmarkIdleViewer(b *testing.B) {
 	}
 	proxy := bearer(addr, tokens[auth.RoleProxy]).mustConnect(b, protocol.PathProxy)
 	open := fake.Opening("vim-1")
-	open.View = true
 	message(b, proxy, open)
 	message(b, proxy, fake.Snapshot("vim-1", 1, "hello"))
 	rows := &protocol.Rows{SessionID: "vim-1", Seq: 1, Cols: 100, Rows: 30, State: &protocol.ViewState{}}

@@ -24,7 +24,7 @@ func (m *ControlDecide) Signed(startedAt int64) []byte {
 	signed := fmt.Appendf(nil, "%s decide\n%s %d\n%t %s %d %s %s\n%d %d\n",
 		Version, counted(m.SessionID), startedAt, m.Grant, counted(string(m.Level)), m.Seconds,
 		counted(m.AgentName), counted(m.Hide), m.Epoch, m.At)
-	if m.Mute != "" || m.Refuse { // they came later: what older peers sign stays as it is
+	if m.Mute != "" || m.Refuse {
 		signed = fmt.Appendf(signed, "%s %t\n", counted(m.Mute), m.Refuse)
 	}
 	return signed

@@ -36,7 +36,7 @@ type InputPart struct {
 	To        *Cell     `json:"to,omitempty"`
 	// Until, in a part of Parts, must come true after the part: the next part is typed then, and
 	// the receipt sent after the last one. Otherwise the rest is not typed. Stop are conditions
-	// that end the wait for Until without meeting it. An older proxy knows neither.
+	// that end the wait for Until without meeting it.
 	Until *Until  `json:"until,omitempty"`
 	Stop  []Until `json:"stop,omitempty"`
 }

@@ -98,29 +98,11 @@ type SessionOpen struct {
 	// AgentID is the agent that started a headless session: it may close it. A gateway never passes
 	// it on.
 	AgentID string `json:"agentId,omitempty"`
-	// Presence says that the proxy knows [AgentPresence] and wants to be told.
-	Presence bool `json:"presence,omitempty"`
-	// Parts says that the proxy takes an [Input] with Parts, and the kind InputLines.
-	Parts bool `json:"parts,omitempty"`
-	// Steps says that the parts may have Until and Stop.
-	Steps bool `json:"steps,omitempty"`
-	// View says that the proxy sends [Rows] when it is asked with a [View].
-	View bool `json:"view,omitempty"`
-	// Keys says that the proxy takes [Keys]. Whether it types them is for its user to say.
-	Keys bool `json:"keys,omitempty"`
-	// Mutes says that the proxy knows Refuse and Mute of a [ControlDecide].
-	Mutes bool `json:"mutes,omitempty"`
 	// Chat says that a coding agent talks there: the proxy sends [ChatStatus] and takes what
 	// belongs to a conversation.
 	Chat bool `json:"chat,omitempty"`
 	// Asks says that other agents may put requests to people there, with [ChatAsk].
 	Asks bool `json:"asks,omitempty"`
-	// Subscriptions says that the proxy wants to be told whether anybody subscribes, see
-	// [Subscribed].
-	Subscriptions bool `json:"subscriptions,omitempty"`
-	// Withdraws says that the proxy knows Withdraw of a [Cancel]. From another one a gateway takes
-	// a [ControlRequest] back with a [ControlRelease].
-	Withdraws bool `json:"withdraws,omitempty"`
 }
 
 // SessionClose says that the program ended; the last snapshot precedes it.
@@ -199,13 +181,29 @@ type ReadResult struct {
 	Wraps []Wrap `json:"wraps,omitempty"`
 	// Links are the hyperlinks in Text, as those of a [ViewState], and come with Wraps.
 	Links []Link `json:"links,omitempty"`
-	// Found answers a read with Match; an older proxy does not send it.
+	// Found answers a read with Match.
 	Found *Found `json:"found,omitempty"`
-	// Command answers a read with Command, and Text is of its output; an older proxy does not send
-	// it.
+	// Command answers a read with Command, and Text is of its output.
 	Command *Command `json:"command,omitempty"`
 	// Notes are messages of the user's to this agent which it has not had yet.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// CheckFor returns an error unless the answer has all that asked wants and the user does not hide.
+func (m *ReadResult) CheckFor(asked *Read) error {
+	lacks := ""
+	switch {
+	case m.Frame != nil && m.Frame.Blackout.ByUser():
+	case asked.Command > 0 && m.Command == nil:
+		lacks = "command"
+	case asked.Command == 0 && asked.Match != "" && m.Found == nil:
+		lacks = "found"
+	}
+	if lacks == "" {
+		return nil
+	}
+	return &Error{Code: CodeUnavailable, Field: lacks, Message: "the proxy of session " +
+		m.SessionID + " answered without " + lacks + ": read the history instead"}
 }
 
 // ProxyStarted answers a [ProxyStart].
@@ -286,7 +284,7 @@ type ControlRequest struct {
 }
 
 // AgentPresence tells a proxy whether an agent that asked for control, or wrote to the user, has a
-// connection now; after a loss it may come back. It is for proxies that want it, see [SessionOpen].
+// connection now; after a loss it may come back.
 type AgentPresence struct {
 	SessionID string `json:"sessionId"`
 	AgentID   string `json:"agentId"`
@@ -409,8 +407,7 @@ type Cancel struct {
 	SessionID string `json:"sessionId"`
 	// Withdraw says that the asker gave the call up, unlike a time limit that has passed: a
 	// [ControlRequest] is taken back, and with it control that it was just given; an [Input] is
-	// typed no further; a [Note] not shown yet stays so. An older proxy does not know it, see
-	// [SessionOpen].
+	// typed no further; a [Note] not shown yet stays so.
 	Withdraw bool `json:"withdraw,omitempty"`
 	// Gone says that the asker's connection ended, and that it may repeat the request over another
 	// one: an input already being written is written to its end. Only the gateway sets it.

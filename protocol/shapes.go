@@ -298,12 +298,7 @@ type SessionInfo struct {
 	StartedAt       int64    `json:"startedAt"`
 	ParentSessionID string   `json:"parentSessionId,omitempty"`
 	Headless        bool     `json:"headless,omitempty"`
-	// Parts says that an [Input] for it may have Parts, and Steps that those may have Until.
-	Parts bool `json:"parts,omitempty"`
-	Steps bool `json:"steps,omitempty"`
-	// Mutes says that a [ControlDecide] for it may have Refuse and Mute, and Muted names the agents
-	// that are muted.
-	Mutes bool     `json:"mutes,omitempty"`
+	// Muted names the agents that are muted.
 	Muted []string `json:"muted,omitempty"`
 	// State is "running", "exited" or "lost" (its proxy does not answer).
 	State string `json:"state"`

@@ -10,7 +10,7 @@ type Wait struct {
 	Until     Until  `json:"until"`
 	// Any are more conditions that meet the wait, each as Until alone would. Stop are conditions
 	// that end it without meeting it: what they find makes it pointless to wait on. At most
-	// MaxConditions each. An older proxy knows neither.
+	// MaxConditions each.
 	Any  []Until `json:"any,omitempty"`
 	Stop []Until `json:"stop,omitempty"`
 	// AfterSeq: only what changed after this revision counts.
@@ -21,10 +21,10 @@ type Wait struct {
 	Scrollback int    `json:"scrollback,omitempty"`
 	// InputSeq is the revision before the input whose effect is awaited: once the program is known
 	// to wait for input again, Text and Regex of Until and Any are also met by what came with that
-	// input, see [WaitResult.Stood]. An older proxy does not know it.
+	// input, see [WaitResult.Stood].
 	InputSeq uint64 `json:"inputSeq,omitempty"`
 	// Epoch is that of the grant under which the agent typed what it waits for: the wait ends, not
-	// met, as the user takes the keyboard back. An older proxy does not know it.
+	// met, as the user takes the keyboard back.
 	Epoch     uint64 `json:"epoch,omitempty"`
 	TimeoutMs int64  `json:"timeoutMs,omitempty"`
 }

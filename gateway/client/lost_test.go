@@ -143,7 +143,7 @@ func TestASentInputIsNotReportedAsRefused(t *testing.T) {
 				}
 				return &protocol.Error{RequestID: protocol.RequestID(m), Code: code, Message: "it is over"}, false
 			})
-			typed, err := Type(t.Context(), c, typing(true))
+			typed, err := Type(t.Context(), c, typing())
 			require.ErrorContains(t, err, "it is over; it is unknown whether the terminal.input took effect")
 			require.NotNil(t, typed)
 			require.Nil(t, typed.Result)
@@ -158,12 +158,10 @@ func TestAnUnknownOutcomeIsNotAReceipt(t *testing.T) {
 		protocol.CodeUnavailable: false, protocol.CodeTimeout: false, protocol.CodeNoGrant: true, protocol.CodeExited: true,
 	} {
 		k := &keyboard{answer: func(int) (*protocol.InputResult, error) { return nil, &protocol.Error{Code: code, Message: "m"} }}
-		for _, parts := range []bool{true, false} {
-			typed, err := Type(t.Context(), k, typing(parts))
-			require.NotNil(t, typed)
-			require.Equal(t, refused, err == nil, code)
-			require.Equal(t, refused, typed.Result != nil, code)
-		}
+		typed, err := Type(t.Context(), k, typing())
+		require.NotNil(t, typed)
+		require.Equal(t, refused, err == nil, code)
+		require.Equal(t, refused, typed.Result != nil, code)
 	}
 }
 

@@ -58,7 +58,11 @@ func (c *Client) readListPages(ctx context.Context) (*protocol.SessionsListResul
 // Read asks for a frame. An empty RequestID is filled in, in m.
 func (c *Client) Read(ctx context.Context, m *protocol.Read) (*protocol.ReadResult, error) {
 	c.fillID(&m.RequestID)
-	return callFor[*protocol.ReadResult](ctx, c, m)
+	got, err := callFor[*protocol.ReadResult](ctx, c, m)
+	if err == nil {
+		err = got.CheckFor(m)
+	}
+	return got, err
 }
 
 // Wait asks for a fact. A lost connection does not extend the time that m allows: the repeated

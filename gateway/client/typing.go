@@ -9,16 +9,6 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Pauses for a proxy that is too old to take an input in parts.
-const (
-	// enterGap is how long the screen must be quiet before the next part, in milliseconds. Programs
-	// that recognise a paste by its speed take an Enter that follows at once for a part of the
-	// text.
-	enterGap = 250
-	// enterMost bounds that pause in milliseconds, for a screen that does not settle.
-	enterMost = 2000
-)
-
 // Keyboard is the part of a gateway connection that typing needs.
 type Keyboard interface {
 	Read(ctx context.Context, m *protocol.Read) (*protocol.ReadResult, error)
@@ -88,21 +78,11 @@ func Type(ctx context.Context, k Keyboard, t Typing) (*Typed, error) {
 			t.Deadline, out.Held = later, true
 		}
 	}
-	if t.HasSteps() && !t.Session.Steps {
-		return nil, &protocol.Error{
-			Code: protocol.CodeBadMessage, Field: "steps", Message: "the proxy of this terminal is " +
-				"older and takes no steps: send each in a call of its own",
-		}
-	}
 	if err := checkSize(m); err != nil {
 		return nil, err
 	}
-	if t.Session.Parts {
-		m.TimeoutMs = MillisecondsLeft(t.Deadline)
-		out.Result, err = receiptOf(k.Input(ctx, m))
-	} else {
-		out.Result, err = typeOneByOne(ctx, k, m, t.Deadline)
-	}
+	m.TimeoutMs = MillisecondsLeft(t.Deadline)
+	out.Result, err = receiptOf(k.Input(ctx, m))
 	if out.Result != nil {
 		out.After = max(out.After, out.Result.FromSeq)
 		if n := len(out.Result.Parts); n > 0 {
@@ -124,71 +104,6 @@ func receiptOf(r *protocol.InputResult, err error) (*protocol.InputResult, error
 		}, nil
 	}
 	return r, err
-}
-
-// typeOneByOne types the parts of m as separate inputs, for an older proxy, until one does not
-// arrive.
-func typeOneByOne(
-	ctx context.Context,
-	k Keyboard,
-	m *protocol.Input,
-	deadline time.Time,
-) (all *protocol.InputResult, err error) {
-	for i, p := range m.Parts {
-		one := &protocol.Input{
-			SessionID: m.SessionID,
-			Epoch:     m.Epoch,
-			InputKind: p.InputKind,
-			Data:      p.Data,
-			At:        p.At,
-			On:        p.On,
-			To:        p.To,
-			SettleMs:  m.SettleMs,
-			TimeoutMs: MillisecondsLeft(deadline),
-		}
-		if i == 0 {
-			one.Expect = m.Expect
-		}
-		if i < len(m.Parts)-1 {
-			one.SettleMs, one.TimeoutMs = enterGap, min(one.TimeoutMs, enterMost)
-		}
-		if p.InputKind == protocol.InputLines {
-			one.InputKind = protocol.InputPaste // bracketed if the program asked for it
-		}
-		got, err := receiptOf(k.Input(ctx, one))
-		if err != nil {
-			return all, err
-		}
-		all = joinReceipts(all, got, one.InputKind)
-		if got.Status != protocol.StatusWritten {
-			break
-		}
-	}
-	return all, nil
-}
-
-// joinReceipts merges the receipts of several parts: the last one, with the totals and notes of
-// those before.
-func joinReceipts(all, last *protocol.InputResult, kind protocol.InputKind) *protocol.InputResult {
-	out := *last
-	part := protocol.PartResult{
-		InputKind:    kind,
-		WrittenBytes: last.WrittenBytes,
-		DroppedBytes: last.DroppedBytes,
-		FromSeq:      last.FromSeq,
-	}
-	if all != nil {
-		part.FromSeq = max(part.FromSeq, all.Seq) // the part before had settled by then
-		out.At, out.FromSeq, out.Parts = all.At, all.FromSeq, all.Parts
-		out.WrittenBytes = all.WrittenBytes + last.WrittenBytes
-		out.DroppedBytes = all.DroppedBytes + last.DroppedBytes
-		out.Notes = append(all.Notes[:len(all.Notes):len(all.Notes)], last.Notes...)
-		if out.Status == protocol.StatusRefused {
-			out.Status = protocol.StatusDropped
-		}
-	}
-	out.Parts = append(out.Parts, part)
-	return &out
 }
 
 // checkSize refuses an input that a gateway would not take: a gateway cuts a connection that sends

@@ -52,9 +52,9 @@ func (k *keyboard) ledger() string {
 
 var lineAndEnter = []protocol.InputPart{{InputKind: protocol.InputText, Data: "ls"}, {InputKind: protocol.InputKeys, Data: "enter"}}
 
-func typing(parts bool) Typing {
+func typing() Typing {
 	return Typing{
-		Session: protocol.SessionInfo{SessionID: "sh-1", Parts: parts}, Parts: lineAndEnter, SettleMs: 300, Deadline: time.Now().Add(time.Minute),
+		Session: protocol.SessionInfo{SessionID: "sh-1"}, Parts: lineAndEnter, SettleMs: 300, Deadline: time.Now().Add(time.Minute),
 		Mine: func(k protocol.Keyboard) bool { return k.AgentID == "me" },
 	}
 }
@@ -66,7 +66,7 @@ func TestPartsAreOneInput(t *testing.T) {
 		k.answer = func(int) (*protocol.InputResult, error) {
 			return &protocol.InputResult{Status: protocol.StatusWritten, FromSeq: 8, Parts: []protocol.PartResult{{FromSeq: 8}, {FromSeq: 11}}}, nil
 		}
-		what := typing(true)
+		what := typing()
 		what.Rev = &rev
 		typed, err := Type(t.Context(), k, what)
 		require.NoError(t, err)
@@ -79,75 +79,20 @@ func TestPartsAreOneInput(t *testing.T) {
 	}
 }
 
-// The screen is quiet between the parts, and the caller gets one receipt.
-func TestAnOlderProxyGetsOnePartAfterAnother(t *testing.T) {
-	rev := uint64(7)
-	k := &keyboard{frame: protocol.Frame{Seq: 7, Keyboard: protocol.Keyboard{Holder: protocol.HolderAgent, AgentID: "me", Epoch: 9}}}
-	what := typing(false)
-	what.Rev = &rev
-	what.Parts = append([]protocol.InputPart{
-		{InputKind: protocol.InputMouse, Data: "click", On: "Name"}, {InputKind: protocol.InputLines, Data: "a\nb"},
-	}, lineAndEnter[1])
-	typed, err := Type(t.Context(), k, what)
-	require.NoError(t, err)
-	require.Equal(t, `mouse "click" settle 250, paste "a\nb" settle 250, keys "enter" settle 300`, k.ledger())
-	require.Equal(t, "Name", k.inputs[0].On)
-	for i, m := range k.inputs {
-		require.NoError(t, protocol.Check(&protocol.Input{RequestID: "r", InputKind: m.InputKind, Data: m.Data, On: m.On}))
-		require.Equal(t, i == 0, m.Expect != nil)
-		require.EqualValues(t, 9, m.Epoch)
-		require.Equal(t, i < 2, m.TimeoutMs <= enterMost)
-	}
-	require.Equal(t, &protocol.InputResult{
-		Status: protocol.StatusWritten, WrittenBytes: 13, FromSeq: 7, Seq: 10, Notes: []string{"note 1", "note 2", "note 3"},
-		Parts: []protocol.PartResult{
-			{InputKind: protocol.InputMouse, WrittenBytes: 5, FromSeq: 7},
-			{InputKind: protocol.InputPaste, WrittenBytes: 3, FromSeq: 8},
-			{InputKind: protocol.InputKeys, WrittenBytes: 5, FromSeq: 9},
-		},
-	}, typed.Result)
-	require.EqualValues(t, 9, typed.After)
-}
-
-func TestNothingFollowsAPartThatDidNotArrive(t *testing.T) {
-	lost, refused := errors.New("gone"), &protocol.Error{Code: protocol.CodeNoGrant, Message: "not yours"}
-	for _, c := range []struct {
-		name   string
-		at     int
-		r      *protocol.InputResult
-		err    error
-		sent   int
-		status protocol.Status // "" for no receipt
-		parts  int
-	}{
-		{"cut off", 1, &protocol.InputResult{Status: protocol.StatusDropped, DroppedBytes: 1, Ended: protocol.ReasonReclaimed}, nil, 1, protocol.StatusDropped, 1},
-		{"refused", 1, nil, refused, 1, protocol.StatusRefused, 1},
-		{"refused after a part", 2, nil, refused, 2, protocol.StatusDropped, 2},
-		{"lost", 1, nil, lost, 1, "", 0},
-		{"lost after a part", 2, nil, lost, 2, protocol.StatusWritten, 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			k := &keyboard{answer: func(n int) (*protocol.InputResult, error) {
-				if n == c.at {
-					return c.r, c.err
-				}
-				return nil, nil
-			}}
-			typed, err := Type(t.Context(), k, typing(false))
-			require.Equal(t, errors.Is(c.err, lost), err != nil)
-			require.Len(t, k.inputs, c.sent)
-			if c.status == "" {
-				require.Nil(t, typed.Result)
-				return
-			}
-			require.Equal(t, c.status, typed.Result.Status)
-			require.Len(t, typed.Result.Parts, c.parts)
-		})
-	}
+// A refusal is a receipt; a lost answer is an error.
+func TestARefusedInputHasAReceipt(t *testing.T) {
+	refused := &protocol.Error{Code: protocol.CodeNoGrant, Message: "not yours"}
 	k := &keyboard{answer: func(int) (*protocol.InputResult, error) { return nil, refused }}
-	typed, err := Type(t.Context(), k, typing(true))
-	require.NoError(t, err, "a refusal is a receipt")
+	typed, err := Type(t.Context(), k, typing())
+	require.NoError(t, err)
+	require.Equal(t, protocol.StatusRefused, typed.Result.Status)
 	require.Equal(t, protocol.CodeNoGrant, typed.Result.Reason)
+
+	lost := errors.New("gone")
+	k = &keyboard{answer: func(int) (*protocol.InputResult, error) { return nil, lost }}
+	typed, err = Type(t.Context(), k, typing())
+	require.ErrorIs(t, err, lost)
+	require.Nil(t, typed.Result)
 }
 
 func TestWhatNoGatewayTakesIsNotSent(t *testing.T) {
@@ -157,7 +102,7 @@ func TestWhatNoGatewayTakesIsNotSent(t *testing.T) {
 		"must be one of":         {{Data: "ok"}, {Data: "x", InputKind: "nonsense"}},
 	} {
 		k := &keyboard{}
-		what := typing(false)
+		what := typing()
 		what.Parts = parts
 		typed, err := Type(t.Context(), k, what)
 		require.ErrorContains(t, err, say)
@@ -182,7 +127,7 @@ func TestTheUserGetsTime(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := &keyboard{frame: protocol.Frame{Keyboard: protocol.Keyboard{Holder: protocol.HolderAgent, AgentID: c.who, Level: c.level}}}
-			what := typing(true)
+			what := typing()
 			what.Held = c.held
 			typed, err := Type(t.Context(), k, what)
 			require.NoError(t, err)

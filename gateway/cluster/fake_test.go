@@ -307,11 +307,14 @@ func expectNothing(p *player) {
 	p.t.Helper()
 	synctest.Wait()
 	m, err := p.Next(atOnce)
+	for _, counts := m.(*protocol.Subscribed); counts; _, counts = m.(*protocol.Subscribed) {
+		m, err = p.Next(atOnce)
+	}
 	require.ErrorIs(p.t, err, hub.ErrLeft, "%+v", m)
 }
 
 func opening(id string) *protocol.SessionOpen {
-	return &protocol.SessionOpen{ID: "o1", SessionID: id, Name: "vim", Command: "vim", Args: []string{"a"}, Cols: 4, Rows: 2, ResumeKey: "secret of " + id, View: true}
+	return &protocol.SessionOpen{ID: "o1", SessionID: id, Name: "vim", Command: "vim", Args: []string{"a"}, Cols: 4, Rows: 2, ResumeKey: "secret of " + id}
 }
 
 func screen(id string, seq uint64, line string) *protocol.Snapshot {

@@ -111,7 +111,6 @@ func TestPresenceCrosses(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
 		proxy, agent := a.proxy(), b.joins("agent", "a-1")
 		open := opening("one")
-		open.Presence = true
 		proxy.Handle(open)
 		agent.Handle(&protocol.ControlRequest{RequestID: "r", SessionID: "one", Level: protocol.LevelDrive, Why: "to help"})
 		next[*protocol.ControlRequest](proxy)

@@ -20,9 +20,7 @@ func TestAQuestionFromAnotherGatewayDiesWithItsAsker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
 				proxy := a.proxy()
-				open := opening("one")
-				open.Withdraws = true
-				proxy.Handle(open)
+				proxy.Handle(opening("one"))
 				who := known["agent"]
 				who.ID, who.Token, who.Lasting = "a-1", "agent", true // commands and MCP servers have such an identity
 				agent := b.enters(who)

@@ -126,10 +126,13 @@ func readFrame(
 	format string,
 ) (*protocol.ReadResult, error) {
 	got, err := callFor[*protocol.ReadResult](r.Context(), v, m)
-	if err == nil && format != "json" && got.Frame.Blackout.ByUser() {
-		err = failWith(protocol.CodeBlackout, text.Hidden(got.Frame.Blackout), nil)
+	if err != nil {
+		return nil, err
 	}
-	return got, err
+	if format != "json" && got.Frame.Blackout.ByUser() {
+		return nil, failWith(protocol.CodeBlackout, text.Hidden(got.Frame.Blackout), nil)
+	}
+	return got, got.CheckFor(m)
 }
 
 // writeHead writes the facts about a frame, and the notes for its reader.
@@ -248,8 +251,6 @@ func (a *API) readCommand(v Caller, w http.ResponseWriter, r *http.Request) (any
 	switch {
 	case err != nil:
 		return nil, err
-	case got.Command == nil && !got.Frame.Blackout.ByUser():
-		return nil, failWith(codeNotImplemented, text.ErrNoCommands.Error(), nil)
 	case format == "json":
 		return got, nil
 	}
@@ -272,8 +273,6 @@ func (a *API) readHistory(v Caller, w http.ResponseWriter, r *http.Request) (any
 		return got, err
 	}
 	switch {
-	case match != "" && got.Found == nil:
-		return nil, failWith(codeNotImplemented, text.ErrNoSearch.Error(), nil)
 	case match != "":
 		writeHead(w, got.Frame, text.Notes(got.Frame)+text.ConcealedWarning(got.Found))
 		writePage(w, got.Frame, dialect.Found(got), tokens)

@@ -86,5 +86,5 @@ func TestACommandAsText(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, server.do("GET", path+"command?"+query, "").status, query)
 	}
 	server = serve(t, &caller{role: RoleViewer, answer: history})
-	require.Equal(t, http.StatusNotImplemented, server.do("GET", path+"command", "").status)
+	require.Equal(t, http.StatusServiceUnavailable, server.do("GET", path+"command", "").status)
 }

@@ -247,7 +247,7 @@ func sameStableInfo(a, b *protocol.SessionInfo) bool {
 		a.Cols == b.Cols && a.Rows == b.Rows && a.Alt == b.Alt && a.DetachedAt == b.DetachedAt &&
 		a.Kept == b.Kept && a.StartedAt == b.StartedAt &&
 		a.Pid == b.Pid && a.ExitCode == b.ExitCode && a.Signal == b.Signal &&
-		a.Headless == b.Headless && a.Parts == b.Parts && a.Steps == b.Steps && a.Mutes == b.Mutes &&
+		a.Headless == b.Headless &&
 		a.SessionID == b.SessionID && a.Name == b.Name && a.Command == b.Command &&
 		a.Cwd == b.Cwd && a.ParentSessionID == b.ParentSessionID &&
 		a.IdleMs == b.IdleMs && a.Seq == b.Seq && a.LastLine == b.LastLine &&

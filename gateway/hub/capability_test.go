@@ -178,9 +178,6 @@ func TestLocalViewersTakeAwayOnlyR52(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s local=%t", name, member.Role, member.Local), func(t *testing.T) {
 				h, proxy, _ := scene()
 				defer h.Close()
-				now := opening("vim-1", "secret")
-				now.Mutes = true
-				proxy.Handle(now)
 				p := h.Join(member)
 				p.Handle(c.m)
 				if allowed {

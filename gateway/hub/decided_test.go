@@ -51,23 +51,15 @@ func TestTheListNamesTheDecider(t *testing.T) {
 	require.Equal(t, &protocol.Decision{AgentName: "codex", Reason: protocol.ReasonRefused}, decided())
 }
 
-// An older proxy would take the keyboard back instead of muting or unmuting an agent.
-func TestMutingIsForProxiesThatKnowIt(t *testing.T) {
+func TestMutesAndRefusalsReachTheProxy(t *testing.T) {
 	h, proxy, _ := scene()
 	defer h.Close()
 	owner := h.Join(Member{Role: RoleOwner})
 	mute := &protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", By: "x", AgentName: "claude", Mute: protocol.MuteOff}
-	owner.Handle(mute)
-	require.Contains(t, onlyMessage[*protocol.Error](t, owner).Message, "is older and accepts no muting: refuse the agent, or take the keyboard back")
-	require.Empty(t, allMessages(proxy))
-	now := opening("vim-1", "secret")
-	now.Mutes = true
-	proxy.Handle(now)
 	snapshot := full("vim-1", 1, "a", "b")
 	snapshot.Muted = []string{"claude"}
 	proxy.Handle(snapshot)
 	require.Equal(t, []string{"claude"}, h.lists.sessionsOf(listKey{localOnly: true})[0].Muted)
-	require.True(t, h.lists.sessionsOf(listKey{localOnly: true})[0].Mutes)
 	owner.Handle(mute)
 	require.Equal(t, protocol.MuteOff, onlyMessage[*protocol.ControlDecide](t, proxy).Mute)
 	refuse := &protocol.ControlDecide{RequestID: "e", SessionID: "vim-1", By: "x", AgentName: "claude", Refuse: true}

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,8 +17,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // now is a closed channel, with which Next returns at once if there is no message.
 var now = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// allMessages returns all messages that wait for p.
+// allMessages returns all messages that wait for p, but for those that tell a proxy of subscribers.
 func allMessages(p *Peer) []protocol.Message {
+	return slices.DeleteFunc(everyMessage(p), func(m protocol.Message) bool {
+		_, counts := m.(*protocol.Subscribed)
+		return counts
+	})
+}
+
+// everyMessage returns all messages that wait for p.
+func everyMessage(p *Peer) []protocol.Message {
 	var out []protocol.Message
 	for {
 		m, err := p.out.tryPop()
@@ -28,10 +37,15 @@ func allMessages(p *Peer) []protocol.Message {
 	}
 }
 
-// onlyMessage returns the only message that waits for p.
+// onlyMessage returns the only message that waits for p, see [allMessages].
 func onlyMessage[T protocol.Message](t *testing.T, p *Peer) T {
 	t.Helper()
-	all := allMessages(p)
+	return onlyOf[T](t, allMessages(p))
+}
+
+// onlyOf returns the only one of several messages.
+func onlyOf[T protocol.Message](t *testing.T, all []protocol.Message) T {
+	t.Helper()
 	require.Len(t, all, 1, "%v", kinds(all))
 	m, ok := all[0].(T)
 	require.True(t, ok, "got %s %+v", protocol.KindOf(all[0]), all[0])
@@ -55,7 +69,7 @@ func mustFail(t *testing.T, p *Peer, id string, code protocol.Code) protocol.Err
 }
 
 func opening(id, key string) *protocol.SessionOpen {
-	return &protocol.SessionOpen{ID: "o1", SessionID: id, Name: "vim", Command: "vim", Args: []string{"a"}, Cols: 4, Rows: 2, ResumeKey: key, Withdraws: true}
+	return &protocol.SessionOpen{ID: "o1", SessionID: id, Name: "vim", Command: "vim", Args: []string{"a"}, Cols: 4, Rows: 2, ResumeKey: key}
 }
 
 func full(id string, seq uint64, lines ...string) *protocol.Snapshot {

@@ -79,6 +79,7 @@ func TestNextReturnsTheRestAndThenTheReason(t *testing.T) {
 	agent.EndAtOnce(revoked)
 	_, err = agent.Next(now)
 	require.ErrorIs(t, err, revoked)
+	everyMessage(proxy)
 	h.Close()
 	_, err = proxy.Next(now)
 	require.ErrorIs(t, err, ErrClosed)

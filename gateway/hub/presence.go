@@ -47,8 +47,7 @@ func (a *agents) countConnections(agent key) (n int) {
 // what follows.
 func (a *agents) sendPresence(agent key, connected bool) {
 	for k, s := range a.sessions {
-		if k.namespace == agent.namespace && s.askers[agent.id] && s.owner != nil &&
-			s.wantsPresence {
+		if k.namespace == agent.namespace && s.askers[agent.id] && s.owner != nil {
 			s.owner.out.put(&protocol.AgentPresence{
 				SessionID: k.id, AgentID: agent.id, Connected: connected,
 			})

@@ -8,14 +8,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// attending is a hub with a session whose proxy wants to know who is present, and an agent that
-// asked.
-func attending(t *testing.T, presence bool) (h *Hub, proxy, agent *Peer, again func() *Peer) {
+// attending is a hub with a session and an agent that asked.
+func attending(t *testing.T) (h *Hub, proxy, agent *Peer, again func() *Peer) {
 	h = New(nil)
 	proxy = h.Join(Member{Role: RoleProxy})
-	open := opening("vim-1", "secret")
-	open.Presence = presence
-	proxy.Handle(open)
+	proxy.Handle(opening("vim-1", "secret"))
 	member := Member{Role: RoleAgent, ID: "a-1", Name: "cli", Lasting: true, TokenID: "t-1"}
 	again = func() *Peer { return h.Join(member) }
 	agent = again()
@@ -27,7 +24,7 @@ func attending(t *testing.T, presence bool) (h *Hub, proxy, agent *Peer, again f
 // R70: a proxy is told when an agent with a lasting identity has lost its last connection, and when
 // it has one again.
 func TestAProxyHearsOfPresenceR70(t *testing.T) {
-	h, proxy, first, again := attending(t, true)
+	h, proxy, first, again := attending(t)
 	heard := func() bool {
 		t.Helper()
 		p := onlyMessage[*protocol.AgentPresence](t, proxy)
@@ -56,16 +53,6 @@ func TestAProxyHearsOfPresenceR70(t *testing.T) {
 	idle.Leave()
 	idle.MarkBusy()
 	require.Empty(t, allMessages(proxy))
-}
-
-// An older proxy would reject the message.
-func TestAProxyThatDoesNotAskHearsNothingR70(t *testing.T) {
-	_, proxy, agent, _ := attending(t, false)
-	require.Empty(t, allMessages(proxy))
-	agent.Leave()
-	for _, m := range allMessages(proxy) {
-		require.NotEqual(t, "terminal.agent.presence", protocol.KindOf(m))
-	}
 }
 
 // An agent that wrote to the user and has no lasting identity leaves with its connection: its name

@@ -100,9 +100,6 @@ func (h *Hub) routeRequest(p *Peer, m protocol.Message) {
 		h.answerEnded(p, s, m)
 	case s.lacksChat(m):
 		p.failRequest(m, protocol.CodeNoChat, s.noChatText())
-	case s.unsupportedPart(m) != "":
-		message := "the proxy of session " + id + " is older and accepts " + s.unsupportedPart(m)
-		p.failRequest(m, protocol.CodeBadMessage, message)
 	case s.owner == nil && !isRepeatable(m):
 		message := "the proxy of session " + id + " lost its connection, and may come back " +
 			"within seconds: nothing was done"
@@ -368,18 +365,11 @@ func (q *pending) dropWaiter(p *Peer, cancel *protocol.Cancel) {
 	}
 }
 
-// sendCancel tells the proxy that no answer is awaited. An older proxy does not know a withdrawal,
-// but it knows a release.
+// sendCancel tells the proxy that no answer is awaited.
 func (q *pending) sendCancel(cancel *protocol.Cancel) {
 	out := *cancel
 	out.RequestID, out.SessionID = q.wireID, q.session.key.id
 	q.owner.out.put(&out)
-	if ask, ok := q.request.(*protocol.ControlRequest); ok && cancel.Withdraw &&
-		!q.session.knowsWithdraw {
-		q.owner.out.put(&protocol.ControlRelease{
-			RequestID: q.owner.hub.nextID(), SessionID: out.SessionID, AgentID: ask.AgentID,
-		})
-	}
 }
 
 // cancelRequest removes a participant from the waiters of a request.

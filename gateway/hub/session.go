@@ -19,10 +19,6 @@ type session struct {
 	away   *Peer                // stands in for an owner that may reconnect, or nil
 	resume [sha256.Size]byte    // of the resume key
 	locked bool                 // it has a resume key
-	// wantsPresence means that its proxy wants to know whether agents are connected.
-	wantsPresence bool
-	// knowsWithdraw means that its proxy knows Withdraw of a [protocol.Cancel].
-	knowsWithdraw bool
 
 	newest   *protocol.Snapshot // complete, never a delta; nil before the first
 	newestAt time.Time          // when newest came
@@ -31,24 +27,21 @@ type session struct {
 
 	screenCharge charge // of newest, in Hub.heldScreens
 
-	keyboard        protocol.Keyboard
-	blackout        *protocol.Hidden // what the person hides, as of blackoutAt, or nil
-	blackoutAt      time.Time
-	askers          map[string]bool // ids of the agents that asked for control or wrote to the user
-	subs            map[*Peer]*subscription
-	wantsSubscribed bool // its proxy wants to know whether there are subscribers
-	watchers        map[*Peer]*watcher
-	attached        map[*Peer]*protocol.Attach // people at it
-	sendsRows       bool                       // its proxy sends rows for viewers
-	takesKeys       bool                       // its proxy takes keys of owners elsewhere
-	gallery         gallery
-	hasChat         bool // it has a conversation with a coding agent
-	takesAsks       bool // other agents may ask its people
-	conversation    conversation
-	starter         string         // id of the agent that started it, or ""
-	past            *protocol.Past // of an ended session, or nil
-	ended           time.Time      // time of the end
-	timer           *time.Timer    // forgets a lost or ended session
+	keyboard     protocol.Keyboard
+	blackout     *protocol.Hidden // what the person hides, as of blackoutAt, or nil
+	blackoutAt   time.Time
+	askers       map[string]bool // ids of the agents that asked for control or wrote to the user
+	subs         map[*Peer]*subscription
+	watchers     map[*Peer]*watcher
+	attached     map[*Peer]*protocol.Attach // people at it
+	gallery      gallery
+	hasChat      bool // it has a conversation with a coding agent
+	takesAsks    bool // other agents may ask its people
+	conversation conversation
+	starter      string         // id of the agent that started it, or ""
+	past         *protocol.Past // of an ended session, or nil
+	ended        time.Time      // time of the end
+	timer        *time.Timer    // forgets a lost or ended session
 }
 
 // openSession registers a session, or takes it over.
@@ -90,12 +83,10 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 	s.setProxy(p)
 	s.synced, s.past = false, nil
 	s.resume, s.locked = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
-	s.wantsPresence, s.sendsRows, s.takesKeys = m.Presence, m.View, m.Keys
 	s.hasChat, s.takesAsks, s.starter = m.Chat, m.Asks, m.AgentID
 	if s.info.StartedAt != m.StartedAt {
 		s.conversation.reset()
 	}
-	s.wantsSubscribed, s.knowsWithdraw = m.Subscriptions, m.Withdraws
 	s.info = infoOf(m)
 	s.reportSubscribed()
 	s.requestRepaint()
@@ -153,7 +144,7 @@ func infoOf(m *protocol.SessionOpen) protocol.SessionInfo {
 		Cwd:  shorten(m.Cwd, most),
 		Cols: m.Cols, Rows: m.Rows, Pid: m.Pid, StartedAt: m.StartedAt,
 		ParentSessionID: m.ParentSessionID,
-		Headless:        m.Headless, Parts: m.Parts, Steps: m.Steps, Mutes: m.Mutes, State: protocol.StateRunning,
+		Headless:        m.Headless, State: protocol.StateRunning,
 	}
 }
 

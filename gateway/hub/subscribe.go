@@ -50,9 +50,9 @@ func (s *session) removeSubscription(p *Peer) {
 	}
 }
 
-// reportSubscribed tells a proxy that wants to know whether there are subscribers.
+// reportSubscribed tells the proxy whether there are subscribers.
 func (s *session) reportSubscribed() {
-	if s.owner != nil && s.wantsSubscribed {
+	if s.owner != nil {
 		s.owner.out.put(&protocol.Subscribed{SessionID: s.key.id, On: len(s.subs) > 0, Brief: true})
 	}
 }

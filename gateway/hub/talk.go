@@ -78,7 +78,7 @@ func isForChat(m protocol.Message) bool {
 // lacksChat reports whether m needs a conversation and the session has none.
 func (s *session) lacksChat(m protocol.Message) bool {
 	if _, asks := m.(*protocol.ChatAsk); asks {
-		return !s.hasChat && !s.takesAsks
+		return !s.takesAsks
 	}
 	return !s.hasChat && isForChat(m)
 }

@@ -21,7 +21,7 @@ func talking(t *testing.T) (h *Hub, proxy *Peer) {
 
 func chatting(key string) *protocol.SessionOpen {
 	m := opening("c-1", key)
-	m.Chat, m.StartedAt = true, 5
+	m.Chat, m.Asks, m.StartedAt = true, true, 5
 	return m
 }
 
@@ -257,11 +257,6 @@ func TestAnotherAgentAsksInAConversation(t *testing.T) {
 	h, proxy := talking(t)
 	agent := h.Join(Member{Role: RoleAgent, ID: "a-1", Name: "codex", Named: true, TokenID: "t-1"})
 	other := h.Join(Member{Role: RoleAgent, ID: "a-2"})
-	agent.Handle(approval("r"))
-	mustFail(t, agent, "r", protocol.CodeBadMessage) // from a proxy that takes none
-	takesAsks := chatting("secret")
-	takesAsks.Asks = true
-	proxy.Handle(takesAsks)
 	agent.Handle(approval("r"))
 	sent := onlyMessage[*protocol.ChatAsk](t, proxy)
 	require.Equal(t, []string{"a-1", "codex", "t-1"}, []string{sent.AgentID, sent.AgentName, sent.TokenID})

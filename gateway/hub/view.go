@@ -33,18 +33,8 @@ type viewer struct {
 // first.
 func (h *Hub) viewSession(p *Peer, m *protocol.View) {
 	s := h.findOrFail(p, m)
-	switch {
-	case s == nil: // findOrFail answered
-		return
-	case s.info.State != protocol.StateExited && !s.sendsRows:
-		p.failRequest(
-			m,
-			protocol.CodeUnavailable,
-			fmt.Sprintf(
-				"the proxy of session %s is older and sends no rows: read its screen", s.key.id,
-			),
-		)
-		return
+	if s == nil {
+		return // findOrFail answered
 	}
 	s.removeViewer(p)
 	p.out.put(&protocol.Done{RequestID: m.RequestID})

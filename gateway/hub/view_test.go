@@ -27,7 +27,6 @@ func showing(n int) (h *Hub, proxy *Peer, viewers []*Peer) {
 	h = New(nil)
 	proxy = h.Join(Member{Role: RoleProxy})
 	m := opening("vim-1", "secret")
-	m.View = true
 	proxy.Handle(m)
 	for i := range n {
 		p := h.Join(Member{Role: RoleViewer, ID: fmt.Sprint("v-", i)})
@@ -130,7 +129,6 @@ func TestViewersSurviveTheLinkOfTheirProxy(t *testing.T) {
 	viewers[0].Handle(&protocol.Ack{SessionID: "vim-1", Seq: 1})
 	back := h.Join(Member{Role: RoleProxy})
 	m := opening("vim-1", "secret")
-	m.View = true
 	back.Handle(m)
 	require.Contains(t, kinds(allMessages(back)), "terminal.view")
 	back.Handle(rowsOf(5, "a", "c"))
@@ -151,13 +149,6 @@ func TestAHiddenScreenIsNotShownFromBefore(t *testing.T) {
 	for _, p := range []*Peer{viewers[0], late} {
 		require.NotContains(t, kinds(allMessages(p)), "terminal.rows")
 	}
-}
-
-func TestAnOlderProxySendsNoRows(t *testing.T) {
-	_, proxy, agent := scene()
-	agent.Handle(&protocol.View{RequestID: "w", SessionID: "vim-1"})
-	require.Contains(t, mustFail(t, agent, "w", protocol.CodeUnavailable).Message, "read its screen")
-	require.Empty(t, allMessages(proxy))
 }
 
 func TestRowsThatFollowNothing(t *testing.T) {

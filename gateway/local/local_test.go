@@ -237,6 +237,9 @@ func TestJoinIsForTheServingProcessOnly(t *testing.T) {
 	require.Len(t, sessions, 1)
 
 	require.NoError(t, first.Close())
+	m, err := seat.Next(nil)
+	require.NoError(t, err)
+	require.IsType(t, &protocol.Subscribed{}, m)
 	_, err = seat.Next(nil)
 	require.ErrorIs(t, err, hub.ErrClosed, "the seat ends with the gateway")
 	_, err = first.TakeSeat()

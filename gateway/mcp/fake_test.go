@@ -164,7 +164,7 @@ func (f *fake) SendNote(_ context.Context, m *protocol.Note) (protocol.Waiting, 
 
 func info(id string, change func(*protocol.SessionInfo)) protocol.SessionInfo {
 	s := protocol.SessionInfo{
-		SessionID: id, Name: "vim", Command: "vim", Args: []string{"notes.txt"}, Cols: 40, Rows: 6, State: protocol.StateRunning, Parts: true,
+		SessionID: id, Name: "vim", Command: "vim", Args: []string{"notes.txt"}, Cols: 40, Rows: 6, State: protocol.StateRunning,
 		IdleMs: 340, Seq: 412, Keyboard: protocol.Keyboard{Holder: protocol.HolderUser},
 	}
 	if change != nil {

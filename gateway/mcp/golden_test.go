@@ -103,7 +103,6 @@ var situations = []situation{
 		Command: &protocol.Command{Line: "make"}, Found: &protocol.Found{Count: 1, Rows: []protocol.FoundRow{{Line: 70, Text: "cc a.c", Match: true, Hidden: true}}},
 	})},
 	{"no row of a command", "terminal_read", args{"view": "command", "match": "x"}, history(0, protocol.ReadResult{Command: &protocol.Command{Line: "make"}, Found: &protocol.Found{}})},
-	{"a command, and an older proxy", "terminal_read", args{"view": "command"}, history(0, protocol.ReadResult{Text: "cc a.c"})},
 	{"a picture of a command", "terminal_read", args{"view": "command", "image": true}, nil},
 	{"rows moved", "terminal_read", args{"view": "changes", "since_rev": 400}, with(func(f *protocol.Frame) {
 		f.Screen.Lines, f.Since, f.Moved, f.Changed = nil, 400, 2, []protocol.Row{{Row: 4, Text: "cc c.c"}, {Row: 5, Text: "cc d.c"}}

@@ -192,13 +192,9 @@ func (s *Server) readView(
 	}
 	said := text.Messages(got.Notes)
 	switch {
-	case ask.Command > 0 && got.Command == nil:
-		return "", text.ErrNoCommands
 	case ask.Command > 0:
 		return s.showCommand(ctx, info, got,
 			dialect.Command(got, ask.Command, in.Start != nil, s.cfg.Now()), tokens), nil
-	case in.Match != "" && got.Found == nil:
-		return "", text.ErrNoSearch
 	case in.Match != "":
 		return s.formatAnswer(ctx, info, got.Frame, dialect.Found(got), tokens, said,
 			text.ConcealedWarning(got.Found)), nil

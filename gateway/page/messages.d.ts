@@ -51,7 +51,6 @@ interface SessionInfo {
   cols: number;
   rows: number;
   startedAt: number;
-  mutes?: boolean;
   muted?: string[];
   state: 'running' | 'exited' | 'lost';
   moving?: boolean;

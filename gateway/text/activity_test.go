@@ -48,7 +48,7 @@ func TestMetKeepsGuessesApart(t *testing.T) {
 		{"a fact, a guess by now", "waiting", frame(guess), ""},
 		{"a fact, and busy again", "waiting", frame(protocol.Activity{State: "busy"}), ""},
 		{"no frame", "waiting (guess: sleeping)", nil, "guess: the program sleeps, and the system does not say on what"},
-		{"an older proxy", "waiting", &protocol.Frame{}, ""},
+		{"a frame that does not say how", "waiting", &protocol.Frame{}, ""},
 	} {
 		require.Equal(t, c.want, text.FormatMatch(&protocol.WaitResult{Met: true, Matched: c.matched, Frame: c.frame}), c.name)
 	}

@@ -1,17 +1,12 @@
 package text
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"terminalproxy/protocol"
 )
-
-// ErrNoCommands is for a session whose proxy is too old to tell commands apart.
-var ErrNoCommands = errors.New("the session's proxy is too old to tell commands apart: read the " +
-	"history")
 
 // Command is the page of a command's output, or of the rows of it that match; got needs
 // [protocol.ReadResult.Command]. nth is the command's number as the reader gave it; paged: the

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,10 +8,6 @@ import (
 
 	"terminalproxy/protocol"
 )
-
-// ErrNoSearch is for a session whose proxy is too old to search its history.
-var ErrNoSearch = errors.New("the session's proxy is too old to search: read the history " +
-	"without match")
 
 // Found is the page of the lines that a search found: "61: " stands before a line that matches,
 // "60- " before one around it, with the number of its first row in the history. got needs

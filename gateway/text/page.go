@@ -62,14 +62,11 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 	case f.Screen.Lines != nil && f.Since == 0:
 		p := d.Whole(f, 0)
 		return p.withWords(func(first, _ int) string {
-			note := "" // an older proxy does not say whether it knows the revision
-			switch {
-			case got.NextLine == 0 && IsLastFrame(f):
+			note := fmt.Sprintf("the changes since rev %d are no longer known, and the rows "+
+				"that scrolled off are in the history (%s); the whole screen", since, d.Older)
+			if got.NextLine == 0 && IsLastFrame(f) {
 				note = fmt.Sprintf("the changes since rev %d are no longer known, and the "+
 					"numbered history is gone with the program; its last screen", since)
-			case f.Line > 0:
-				note = fmt.Sprintf("the changes since rev %d are no longer known, and the rows "+
-					"that scrolled off are in the history (%s); the whole screen", since, d.Older)
 			}
 			return d.screenNote(note, first)
 		})
@@ -104,8 +101,6 @@ func (d Dialect) Ended(got *protocol.ReadResult, since uint64) Page {
 		return p.withWords(func(first, _ int) string { return d.goneNote(got, len(past), first) })
 	case f.Screen.Alt && f.Since > 0:
 		return Page{Bare: true}
-	case since == protocol.FirstSeq && f.Since == 0:
-		return d.Whole(f, 0) // an older proxy does not know that the reader has seen nothing
 	}
 	return d.Changes(got, since)
 }

@@ -103,9 +103,6 @@ func stateWords(s protocol.SessionInfo, a *protocol.Activity) string {
 	if how := Waiting(a); how != "" {
 		return "waiting for input (" + how + ")"
 	}
-	if a != nil && a.State == "waiting" { // an older proxy that does not say how it knows
-		return "waiting for input"
-	}
 	return protocol.StateRunning
 }
 
@@ -130,7 +127,7 @@ func exitedWords(a *protocol.Activity) string {
 	case a.ExitCode != nil:
 		return "exited " + strconv.Itoa(*a.ExitCode)
 	}
-	return "exited" // an older proxy
+	return "exited"
 }
 
 // Command is the program and its arguments on one line, cut to fit a header.

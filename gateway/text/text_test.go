@@ -383,7 +383,7 @@ func TestReceipt(t *testing.T) {
 			"not let through", line, cut(protocol.CodeUserRefused, protocol.ReasonReclaimed, written("", 5), protocol.PartResult{DroppedBytes: 1}), false,
 			"typed: text (5 bytes)\nnot typed: Enter: refused",
 		},
-		{"an older proxy's, after the first", line, cut(protocol.CodeUserTyping, "", written("", 5), protocol.PartResult{}), false, "typed: text (5 bytes)\nnot typed: Enter: refused"},
+		{"the user types after the first", line, cut(protocol.CodeUserTyping, "", written("", 5), protocol.PartResult{}), false, "typed: text (5 bytes)\nnot typed: Enter: refused"},
 		{"lost", line, nil, true, "unknown whether typed, the receipt was lost: text (5 bytes), then Enter; look before you type it again"},
 		{"lost after the first", line, all(written("", 5)), true, "typed: text (5 bytes)\nunknown whether typed, the receipt was lost: Enter; look before you type it again"},
 		{"lines, typed", lines, all(written(protocol.InputText, 3)), false, "typed: text, line by line (3 bytes)"},

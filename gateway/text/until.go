@@ -83,8 +83,7 @@ func Patterns(parameter string, all []string) ([]protocol.Until, error) {
 // CheckPattern checks a regular expression to look for; its errors are sentences.
 func CheckPattern(pattern string) error { return checkValue("regex", pattern) }
 
-// MetCondition says which of several conditions ended a wait, "" if it had one only or an older
-// proxy does not say.
+// MetCondition says which of several conditions ended a wait, "" if it had one only.
 func MetCondition(u *protocol.Until) string {
 	switch {
 	case u == nil:

@@ -13,20 +13,6 @@ import (
 	"terminalproxy/protocol"
 )
 
-// An older proxy cannot refuse an agent without taking the keyboard back, and the button says so.
-func TestAnOlderProxyTakesBack(t *testing.T) {
-	s := asking("codex", "", protocol.LevelDrive)
-	s.Mutes, s.Keyboard.Holder, s.Keyboard.AgentName = false, protocol.HolderAgent, "claude"
-	g := serve(t, auth.RoleOwner, "", s)
-	b := openPage(g)
-	b.WaitFor(browser.Button("Refuse") + "?.disabled === false")
-	require.Equal(t, "Refuse, and take back from claude", browser.JS[string](b, browser.Button("Refuse")+".textContent"))
-	require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Mute")))
-	b.Press("Refuse")
-	m := wait(g, anything[*protocol.ControlDecide])
-	require.Equal(t, []any{false, false}, []any{m.Grant, m.Refuse})
-}
-
 // A muted agent is shown as muted; unmuting it takes a signature.
 func TestThePageMutes(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", asking("codex", "", protocol.LevelDrive))
@@ -54,7 +40,7 @@ func TestThePageMutes(t *testing.T) {
 // The viewer has no button.
 func TestAViewerSeesMutedAgents(t *testing.T) {
 	s := vim()
-	s.Mutes, s.Muted = true, []string{"codex"}
+	s.Muted = []string{"codex"}
 	g := serve(t, auth.RoleViewer, "vim-1", s)
 	b := openPage(g)
 	b.WaitFor(browser.Text(".session .muted") + ".includes('codex is muted')")

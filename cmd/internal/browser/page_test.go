@@ -30,7 +30,7 @@ func vim() *protocol.SessionInfo {
 // asking is a session in which an agent asks for the keyboard.
 func asking(agent, reason string, level protocol.Level) *protocol.SessionInfo {
 	s := session("psql-1", "/home/ada/src/shop", "psql", "orders")
-	s.Keyboard.Asking, s.Keyboard.AskingReason, s.Keyboard.AskingLevel, s.Mutes = agent, reason, level, true
+	s.Keyboard.Asking, s.Keyboard.AskingReason, s.Keyboard.AskingLevel = agent, reason, level
 	return s
 }
 
@@ -100,7 +100,7 @@ func TestThePageRefuses(t *testing.T) {
 	b.WaitFor(browser.Text(".question") + ".includes('codex asks to type in psql orders')")
 	b.WaitFor(browser.Text(".question .screen") + ".includes('select count(*)')")
 	require.Contains(t, browser.JS[string](b, browser.Text(".question")), "“look up the failed order”")
-	require.Contains(t, browser.JS[string](b, browser.Text(".question")), "~/src/shop · asked more than ")
+	require.Contains(t, browser.JS[string](b, browser.Text(".question")), "~/src/shop · asked ")
 	b.WaitFor(`document.title.startsWith('(1) codex asks')`)
 	require.Equal(t, "alertdialog BODY", browser.JS[string](b, `document.querySelector('.question').getAttribute('role') + ' ' + document.activeElement.tagName`),
 		"it takes the focus from nobody")

@@ -178,7 +178,7 @@ func scene(t *testing.T, asks bool) *gateway {
 	v.Cols, v.Rows, v.Title = 100, 24, "main.go (~/src/shop) - VIM"
 	drive(v)
 	v.Keyboard.ExpiresAt = time.Now().Add(8 * time.Minute).UnixMilli()
-	v.Mutes, v.Muted, v.LastLine = true, []string{"gemini"}, "-- INSERT --                 6,32          All"
+	v.Muted, v.LastLine = []string{"gemini"}, "-- INSERT --                 6,32          All"
 	v.IdleMs = 3 * 60_000
 	test := session("go-1", "/home/ada/src/shop", "go", "test", "./...")
 	test.IdleMs, test.LastLine = 2000, "ok    shop/orders  0.312s"

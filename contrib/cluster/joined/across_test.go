@@ -78,7 +78,6 @@ func TestADenyAndAMuteCross(t *testing.T) {
 	a, b, c := w.three()
 	proxy, agent, owner := a.proxy(), b.joins(w.who("agent", auth.RoleAgent, "")), c.joins(w.who("owner", auth.RoleOwner, ""))
 	open := opening("one", 1)
-	open.Mutes = true
 	proxy.Handle(open)
 	agent.sees("one")
 	owner.sees("one")

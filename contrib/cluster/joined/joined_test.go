@@ -250,7 +250,7 @@ func (s seat) sees(ids ...string) {
 }
 
 func opening(id string, started int64) *protocol.SessionOpen {
-	return &protocol.SessionOpen{ID: "o", SessionID: id, Name: "sh", Command: "sh", Cols: 4, Rows: 1, StartedAt: started, ResumeKey: "secret of " + id, View: true}
+	return &protocol.SessionOpen{ID: "o", SessionID: id, Name: "sh", Command: "sh", Cols: 4, Rows: 1, StartedAt: started, ResumeKey: "secret of " + id}
 }
 
 func frame(line string) *protocol.Frame {

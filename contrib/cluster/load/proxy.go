@@ -48,7 +48,6 @@ func connectProxy(
 			Name: "bash", Command: "/bin/bash", Args: []string{"-l"}, Cwd: "/home/somebody/project",
 			Cols: 80, Rows: 24, Pid: 4242, StartedAt: time.Now().UnixMilli(),
 			ResumeKey: id + "-0123456789abcdef0123456789abcdef",
-			Parts:     true, Subscriptions: true,
 		}); err != nil {
 			return p, err
 		}

@@ -360,13 +360,11 @@ export class App {
   }
 
   /**
-   * Leaves the keyboard as it is, but an older proxy can only take it back.
+   * Leaves the keyboard as it is.
    * @param {Session} session
    */
   refuseRequest(session) {
-    return session.mutes
-      ? this.sendDecision(session, {refuse: true, agentName: session.keyboard.asking})
-      : this.takeKeyboardBack(session);
+    return this.sendDecision(session, {refuse: true, agentName: session.keyboard.asking});
   }
 
   /** @param {Session} session @param {string|undefined} agentName */

@@ -24,10 +24,7 @@ export class Question {
     this.session = session;
     this.wish = wishKey(session);
     this.agent = cleanText(session.keyboard.asking);
-    const since = session.keyboard.askingSince;
-    this.askedAt = since || app.now();
-    // An older proxy does not say since when, and the page may have come later.
-    this.isOlder = !since && !app.isListed;
+    this.askedAt = session.keyboard.askingSince || app.now();
     this.lastDecision = session.decided ? session.decided.at : 0; // before this question
     this.head = h('h3', {id: 'q-' + session.sessionId});
     this.where = h('p', {class: 'where'});
@@ -91,8 +88,7 @@ export class Question {
         'Refuse',
       )),
     );
-    if (this.session.mutes) {
-      this.buttons.append(
+    this.buttons.append(
         h(
           'button',
           {
@@ -106,7 +102,6 @@ export class Question {
           'Mute',
         ),
       );
-    }
     this.disarmButtons();
   }
 
@@ -190,22 +185,13 @@ export class Question {
         ? `“${cleanText(k.askingReason).replace(/[“”]/g, '"')}”`
         : 'It gives no reason.',
     );
-    // An older proxy cannot refuse: it takes the keyboard back from the agent that has it.
-    if (this.refuseButton)
-      setText(
-        this.refuseButton,
-        k.holder === 'agent' && !session.mutes
-          ? `Refuse, and take back from ${cleanText(k.agentName)}`
-          : 'Refuse',
-      );
     this.refreshTimes();
   }
 
   /** Returns whether its buttons moved. */
   refreshTimes() {
     const since = formatDuration(this.app.now() - this.askedAt);
-    const asked = this.isOlder ? 'asked more than' : 'asked';
-    setText(this.where, `${directoryLabel(this.session)} · ${asked} ${since} ago`);
+    setText(this.where, `${directoryLabel(this.session)} · asked ${since} ago`);
     const below = this.app.shownID === this.session.sessionId; // the page shows the whole screen
     const moved = this.screen.hidden !== below;
     setShown(this.screen, !below);

@@ -192,7 +192,6 @@ export class SessionView {
             `${cleanText(name)} is muted. `,
           ),
           this.app.owner &&
-            session.mutes &&
             h(
               'button',
               {class: 'plain', onclick: () => this.unmuteAgent(name)},

@@ -74,7 +74,7 @@ async function takeAway(m) {
       if (!s || !s.keyboard.asking || s.keyboard.epoch !== m.epoch)
         throw new Error('it was answered already');
       // An agent that has got the keyboard meanwhile keeps it.
-      if (s.mutes) Object.assign(d, {refuse: true, agentName: s.keyboard.asking});
+      Object.assign(d, {refuse: true, agentName: s.keyboard.asking});
     }
     await askAside(page, d);
   } catch (e) {

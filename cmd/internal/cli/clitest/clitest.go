@@ -175,7 +175,6 @@ func (p *Terminal) Publish(t *testing.T, base string, dial fake.Dialer, token st
 			Cols:      40,
 			Rows:      3,
 			ResumeKey: "k",
-			Mutes:     true,
 		}),
 	)
 	require.NoError(
@@ -323,13 +322,22 @@ func (p *Terminal) typeInput(m *protocol.Input) protocol.Message {
 		out.Reason, out.Frame = protocol.CodeScreenChanged, p.currentFrame()
 		return out
 	}
-	p.seq++
-	p.Typed = append(p.Typed, string(m.InputKind)+" "+m.Data)
-	p.lines[1] += m.Data
-	if m.InputKind == protocol.InputKeys && m.Data == "enter" {
-		p.lines[2] = "ran"
+	for _, part := range m.All() {
+		done := protocol.PartResult{
+			InputKind: part.InputKind, WrittenBytes: len(part.Data), FromSeq: p.seq,
+		}
+		p.seq++
+		p.Typed = append(p.Typed, string(part.InputKind)+" "+part.Data)
+		p.lines[1] += part.Data
+		if part.InputKind == protocol.InputKeys && part.Data == "enter" {
+			p.lines[2] = "ran"
+		}
+		out.WrittenBytes += done.WrittenBytes
+		if len(m.Parts) > 0 {
+			out.Parts = append(out.Parts, done)
+		}
 	}
-	out.Status, out.WrittenBytes, out.Seq, out.Frame = protocol.StatusWritten, len(m.Data), p.seq, p.currentFrame()
+	out.Status, out.Seq, out.Frame = protocol.StatusWritten, p.seq, p.currentFrame()
 	return out
 }
 

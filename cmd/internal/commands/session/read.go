@@ -164,10 +164,6 @@ func readSession(env *cli.Env, cmd *cobra.Command, id string, in readFlags) erro
 				return err
 			}
 			switch {
-			case in.command > 0 && got.Command == nil && !got.Frame.Blackout.ByUser():
-				return cli.Fail(cli.StatusRefused, "read: %w", text.ErrNoCommands)
-			case in.command == 0 && in.match != "" && got.Found == nil:
-				return cli.Fail(cli.StatusRefused, "read: %w", text.ErrNoSearch)
 			case env.JSON:
 				return env.PrintJSON(got)
 			case in.command > 0:
@@ -206,11 +202,12 @@ func printRead(env *cli.Env,
 
 // printFound prints the rows that a search found.
 func printFound(env *cli.Env, s protocol.SessionInfo, got *protocol.ReadResult, tokens int) error {
-	p := dialect.Found(got)
-	p.Head = text.WithMessages(got.Notes, header(s, got.Frame)+text.ConcealedWarning(got.Found))
+	head := text.WithMessages(got.Notes, header(s, got.Frame))
 	if got.Frame.Blackout.ByUser() {
-		return env.PrintLines(p.Head)
+		return env.PrintLines(head)
 	}
+	p := dialect.Found(got)
+	p.Head = head + text.ConcealedWarning(got.Found)
 	return env.PrintLines(p.Fit(tokens, dialect.Limit))
 }
 

@@ -15,7 +15,7 @@ import (
 // older is a commit whose binaries stand for those that another machine may still run. They are
 // built from the history: a replayed conversation would not answer the questions that the other
 // side asks today.
-const older = "ac41792"
+const older = "d86d15a"
 
 // buildOlder builds the commands older-proxy and older-gateway, or returns why it cannot.
 var buildOlder = sync.OnceValues(func() (skip string, err error) {
@@ -31,9 +31,9 @@ var buildOlder = sync.OnceValues(func() (skip string, err error) {
 	return string(out), err
 })
 
-// An older proxy works with today's gateway and agents, and the reverse: list, ask, type, wait,
-// read the history and reclaim.
-func TestOlderAndNewer(t *testing.T) {
+// After an upgrade, programs under an older proxy and agents with older commands go on: list, ask,
+// type, wait, read the history and reclaim.
+func TestOlderProgramsGoOnAfterAnUpgrade(t *testing.T) {
 	world.Clients(t)
 	said, err := buildOlder()
 	require.NoError(t, err, said)
@@ -43,10 +43,7 @@ func TestOlderAndNewer(t *testing.T) {
 	for name, c := range map[string]struct{ server, proxy, cli string }{ // a proxy without a server serves itself
 		"an older proxy":             {"gateway", "older-proxy", "gateway"},
 		"an older proxy that serves": {"", "older-proxy", "gateway"},
-		"an older gateway":           {"older-gateway", "proxy", "older-gateway"},
-		"older agents":               {"", "proxy", "older-gateway"},
-		"older at both ends":         {"gateway", "older-proxy", "older-gateway"},
-		"newer at both ends":         {"older-gateway", "proxy", "gateway"},
+		"older agents":               {"gateway", "proxy", "older-gateway"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := world.New(t)
@@ -59,7 +56,7 @@ func TestOlderAndNewer(t *testing.T) {
 			id := w.Session()
 			w.MustGateway("wait", id, "--text", "listening")
 			require.Contains(t, w.MustGateway("read", id, "--history", "90"), "\n42\n")
-			gives := func() { // in the older or the newer question's words
+			gives := func() {
 				s.Wait("Ctrl+G")
 				s.PressWhile("C-g", "Ctrl+G")
 			}
@@ -84,7 +81,7 @@ func TestOlderAndNewer(t *testing.T) {
 			w.WaitHeard("heard", "two\r$")
 			waiting := a.StartCall("terminal_wait", world.Args{"for": "control", "timeout_ms": 40000})
 			w.MustGateway("reclaim", id)
-			require.Regexp(t, `matched: (true \()?reclaimed`, w.WaitAnswer(waiting).Text) // an older gateway says so in more words
+			require.Contains(t, w.WaitAnswer(waiting).Text, "matched: reclaimed")
 			w.WaitKeyboard(id, "user")
 			a.MustFail("terminal_send", world.Args{"text": "late"}, "terminal_request_control")
 			s.QuitProgram("\x04")

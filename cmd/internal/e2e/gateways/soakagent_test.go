@@ -110,7 +110,7 @@ func (a *soakAgent) typeWord(b *soakSession, kind string) bool {
 		heard <- world.Answer{Fails: err != nil || !r.Met, Err: err}
 	}()
 	typed, err := client.Type(ctx, a, client.Typing{
-		Session: protocol.SessionInfo{SessionID: b.id, Parts: true}, Parts: word.parts(), Deadline: time.Now().Add(soakLimit),
+		Session: protocol.SessionInfo{SessionID: b.id}, Parts: word.parts(), Deadline: time.Now().Add(soakLimit),
 		Mine: func(k protocol.Keyboard) bool { return k.AgentName == a.name },
 	})
 	if typed == nil {
