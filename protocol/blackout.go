@@ -1,5 +1,16 @@
 package protocol
 
+// Blackout says that something is kept from agents from now on, or no longer; Why is "password" or
+// "user".
+type Blackout struct {
+	ID        string `json:"id"`
+	SessionID string `json:"sessionId"`
+	On        bool   `json:"on"`
+	Why       string `json:"reason"`
+	// Secret says how sure the proxy is of a password's prompt.
+	Secret SecretPrompt `json:"secretPrompt,omitempty"`
+}
+
 // Hidden says that something is kept from agents, why, and since when. While a password is asked
 // for, the screen is shown but for what stands right of the question; while the user hides the
 // screen, nothing of it is.

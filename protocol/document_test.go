@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -191,13 +192,13 @@ func TestDocumentExamplesDecode(t *testing.T) {
 	}
 }
 
-// constants returns the values of the string constants of a type in protocol.go.
+// constants returns the values of the string constants of a type.
 func constants(t *testing.T, typ string) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "protocol.go", nil, 0)
+	names, err := filepath.Glob("*.go")
 	require.NoError(t, err)
 	var values []string
-	ast.Inspect(file, func(n ast.Node) bool {
+	inspect := func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok {
 			return true
@@ -208,7 +209,12 @@ func constants(t *testing.T, typ string) []string {
 			values = append(values, value)
 		}
 		return true
-	})
+	}
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(file, inspect)
+	}
 	require.NotEmpty(t, values, typ)
 	return values
 }

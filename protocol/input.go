@@ -2,6 +2,37 @@ package protocol
 
 import "slices"
 
+// Limits of an [Input]. Sizes are bytes.
+const (
+	MaxInput = 48 << 10 // data of one terminal.input, of all its parts together
+	MaxParts = 48       // parts of one terminal.input
+	MaxSteps = 16       // parts of one terminal.input with until
+)
+
+// InputKind says how the data of a terminal.input becomes bytes.
+type InputKind string
+
+// The kinds of input. Raw data is written as given.
+const (
+	InputRaw InputKind = ""
+	// names of keys, separated by blanks, encoded for the modes that are on.
+	InputKeys  InputKind = "keys"
+	InputText  InputKind = "text"  // typed as is, without Enter
+	InputPaste InputKind = "paste" // cleaned, and bracketed when the program asked for that
+	InputMouse InputKind = "mouse" // what a mouse does, reported as the program asked for
+	InputLines InputKind = "lines" // as paste when the program asked for brackets, else as text
+)
+
+// Status says what became of an input.
+type Status string
+
+// The fates of an input.
+const (
+	StatusWritten Status = "written" // every byte reached the program
+	StatusRefused Status = "refused" // nothing was written
+	StatusDropped Status = "dropped" // control ended midway
+)
+
 // Input is keystrokes for the program.
 type Input struct {
 	RequestID string    `json:"requestId"`
@@ -118,4 +149,118 @@ type UntilResult struct {
 	// Line is the line of the screen or of the output that has Matched, at most MaxShown characters
 	// from its start or from the match; for Waiting it is the cursor's.
 	Line string `json:"line,omitempty"`
+}
+
+// Expect are conditions that must all hold when the first byte of an input would be written.
+type Expect struct {
+	Seq        *uint64 `json:"seq,omitempty"`
+	Hash       string  `json:"hash,omitempty"`
+	Text       string  `json:"text,omitempty"`
+	CursorRow  *int    `json:"cursorRow,omitempty"`
+	Foreground string  `json:"foreground,omitempty"`
+}
+
+// Cell is a place on the screen.
+type Cell struct {
+	Row int `json:"row"`
+	Col int `json:"col"`
+}
+
+func (m *Input) check() error {
+	return new(checks).id("requestId", m.RequestID).checkParts(m).
+		optionalID("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).checkExpect(m.Expect).
+		between("settleMs", m.SettleMs, 0, MaxWaitMs).
+		between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).done()
+}
+
+func (m *InputResult) check() error {
+	return new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		oneOf("status", string(m.Status),
+			string(StatusWritten), string(StatusRefused), string(StatusDropped)).
+		checkCell("at", m.At).checkFrame(m.Frame).checkNotes(m.Notes).done()
+}
+
+func (c *checks) checkExpect(e *Expect) *checks {
+	if e == nil {
+		return c
+	}
+	c.text("expect.hash", e.Hash, MaxID).text("expect.text", e.Text, MaxPattern).
+		text("expect.foreground", e.Foreground, MaxName)
+	if e.CursorRow != nil {
+		c.between("expect.cursorRow", int64(*e.CursorRow), 0, MaxSize-1)
+	}
+	return c
+}
+
+// checkParts checks what an input types. The proxy reads what a mouse does, and names of keys.
+func (c *checks) checkParts(m *Input) *checks {
+	if len(m.Parts) == 0 {
+		return c.checkPart("", m.All()[0])
+	}
+	if len(m.Parts) > MaxParts {
+		c.fail(CodeTooLarge, "parts", "has %d parts, the limit is %d", len(m.Parts), MaxParts)
+	}
+	if n := m.Size(); n > MaxInput {
+		c.fail(CodeTooLarge, "parts", "has %d bytes of data, the limit is %d", n, MaxInput)
+	}
+	steps := 0
+	for i, p := range m.Parts {
+		if c.checkPart("parts.", p); i > 0 && p.InputKind == InputMouse {
+			c.fail(CodeBadMessage, "parts", "has a mouse part after another: it acts on the "+
+				"screen as it was seen, so it comes first")
+		}
+		if p.Until != nil {
+			steps++
+		}
+		c.checkStep(p, i == len(m.Parts)-1)
+	}
+	if steps > MaxSteps {
+		c.fail(CodeTooLarge, "parts", "has until %d times, the limit is %d: send the rest in "+
+			"another input", steps, MaxSteps)
+	}
+	return c
+}
+
+// checkStep checks what must come true after a part.
+func (c *checks) checkStep(p InputPart, last bool) *checks {
+	if p.Until == nil {
+		if len(p.Stop) > 0 {
+			c.fail(CodeBadMessage, "parts.stop", "belongs to until: what must come true")
+		}
+		return c
+	}
+	c.checkUntil("parts.until", p.Until).checkFurther("parts.stop", p.Stop)
+	switch {
+	case p.Until.Control:
+		c.fail(CodeBadMessage, "parts.until.control", "is for a wait: an input has its grant")
+	case p.Until.Exit && !last:
+		c.fail(CodeBadMessage, "parts.until.exit", "is for the last part: no other can be typed "+
+			"after the program's end")
+	}
+	return c
+}
+
+func (c *checks) checkPart(in string, p InputPart) *checks {
+	c.required(in+"data", p.Data, MaxInput).
+		oneOf(in+"kind", string(p.InputKind), "", string(InputKeys), string(InputText),
+			string(InputPaste), string(InputMouse), string(InputLines))
+	switch {
+	case p.InputKind == InputMouse:
+	case p.At != nil:
+		c.fail(CodeBadMessage, in+"at", "belongs to the kind mouse")
+	case p.On != "":
+		c.fail(CodeBadMessage, in+"on", "belongs to the kind mouse")
+	case p.To != nil:
+		c.fail(CodeBadMessage, in+"to", "belongs to the kind mouse")
+	}
+	return c.checkCell(in+"at", p.At).text(in+"on", p.On, MaxPattern).checkCell(in+"to", p.To)
+}
+
+func (c *checks) checkCell(field string, at *Cell) *checks {
+	if at == nil {
+		return c
+	}
+	return c.between(field+".row", int64(at.Row), 0, MaxSize-1).
+		between(field+".col", int64(at.Col), 0, MaxSize-1)
 }

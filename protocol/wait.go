@@ -2,6 +2,13 @@ package protocol
 
 import "reflect"
 
+// Limits of a [Wait]. Sizes are bytes.
+const (
+	MaxConditions = 16         // in any, and in stop, of a wait
+	MaxPattern    = 1024       // text or regular expression of a wait or a condition
+	MaxWaitMs     = 600 * 1000 // longest wait, settle or request time-out, in milliseconds
+)
+
 // Wait asks for a fact: the answer comes when the condition holds or the time is over.
 type Wait struct {
 	RequestID string `json:"requestId"`
@@ -145,6 +152,19 @@ func (u *Until) countConditions() int {
 		}
 	}
 	return n
+}
+
+func (m *Wait) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).
+		checkUntil("until", &m.Until).checkFurther("any", m.Any).checkFurther("stop", m.Stop).
+		between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).
+		between("scrollback", int64(m.Scrollback), 0, MaxHistory).done()
+}
+
+func (m *WaitResult) check() error {
+	return new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		checkFrame(m.Frame).checkNotes(m.Notes).done()
 }
 
 func (c *checks) checkUntil(field string, u *Until) *checks {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // View asks for the rows of a session's screen as they change, for a viewer: [Rows], of which each
@@ -29,27 +30,6 @@ type Unview struct {
 type Ack struct {
 	SessionID string `json:"sessionId"`
 	Seq       uint64 `json:"seq"`
-}
-
-// SessionsWatch asks for the list of sessions, and for what changes in it: [SessionsChanged].
-type SessionsWatch struct {
-	RequestID string `json:"requestId"`
-}
-
-// SessionsChanged holds the list of sessions, or the changes to it, at most four times a second.
-type SessionsChanged struct {
-	// Full: these are all sessions. Else they are those that are new, or of which more changed than
-	// the time since the last change and the revision of the screen.
-	Full     bool          `json:"full,omitempty"`
-	Sessions []SessionInfo `json:"sessions"`
-	// More says that the next message continues this one: a long list comes in several messages,
-	// the first of which is Full.
-	More bool `json:"more,omitempty"`
-	// Gone lists the ids of sessions that have gone.
-	Gone []string `json:"gone,omitempty"`
-	// Incomplete says that sessions of other gateways are missing now; it may be nil. A message
-	// with nothing else tells that it changed.
-	Incomplete *Incomplete `json:"incomplete,omitempty"`
 }
 
 // Rows is the screen for a viewer. Its rows carry SGR sequences and no others; what is kept from
@@ -122,6 +102,52 @@ type AgentTyped struct {
 	Count uint64 `json:"count"`
 }
 
+// Link is a hyperlink (OSC 8) in the columns of a row from From to before To.
+type Link struct {
+	Row    int    `json:"row"`
+	From   int    `json:"from"`
+	To     int    `json:"to"`
+	Target string `json:"target"`
+}
+
+// OpensOnPage reports whether a page offers to open the target of a hyperlink. Others could start
+// programs, or run in the page.
+func OpensOnPage(target string) bool {
+	scheme, rest, ok := strings.Cut(target, ":")
+	switch strings.ToLower(scheme) {
+	case "http", "https":
+		return ok && strings.HasPrefix(rest, "//")
+	case "mailto":
+		return ok
+	}
+	return false
+}
+
+// Watch turns live output on; Unwatch turns it off.
+type Watch struct {
+	SessionID string `json:"sessionId"`
+}
+
+// Unwatch turns live output off.
+type Unwatch struct {
+	SessionID string `json:"sessionId"`
+}
+
+// Output is live output, sent only while it is watched.
+type Output struct {
+	ID        string `json:"id"`
+	SessionID string `json:"sessionId"`
+	// Seq is the number of bytes of live output before these: who finds a gap needs a repaint. The
+	// bytes of a repaint do not count.
+	Seq     uint64 `json:"seq"`
+	DataB64 []byte `json:"dataB64"`
+	// Repaint: these bytes paint the whole screen on a terminal of Cols times Rows that was just
+	// cleared and reset.
+	Repaint bool `json:"repaint,omitempty"`
+	Cols    int  `json:"cols,omitempty"`
+	Rows    int  `json:"rows,omitempty"`
+}
+
 // Share returns m for many peers: its frame is made once. The message must not change afterwards.
 func (m *Rows) Share() *Rows {
 	m.shared = new(frame)
@@ -170,17 +196,6 @@ func (m *Rows) Complete(last *Rows) (full *Rows, ok bool) {
 	return &out, true
 }
 
-func (m *SessionsWatch) check() error { return new(checks).id("requestId", m.RequestID).done() }
-
-func (m *SessionsChanged) check() error { return nil }
-
-func (m *View) check() error {
-	return new(checks).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).
-		between("everyMs", m.EveryMs, 0, MaxWaitMs).done()
-}
-
-func (m *Unview) check() error { return new(checks).id("sessionId", m.SessionID).done() }
-
 // plainAck returns the [Ack] of a frame that has nothing but its fields, in their order and without
 // blanks; nil for any other frame. One comes for every frame that a viewer gets, and this is the
 // shortest way to read it.
@@ -200,6 +215,13 @@ func plainAck(frame []byte) *Ack {
 	return m
 }
 
+func (m *View) check() error {
+	return new(checks).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).
+		between("everyMs", m.EveryMs, 0, MaxWaitMs).done()
+}
+
+func (m *Unview) check() error { return new(checks).id("sessionId", m.SessionID).done() }
+
 func (m *Ack) check() error { return new(checks).id("sessionId", m.SessionID).done() }
 
 func (m *Rows) check() error {
@@ -217,6 +239,18 @@ func (m *Rows) check() error {
 			c.text("state.typed.agentName", t.AgentName, MaxName).
 				text("state.typed.text", t.Text, MaxTyped)
 		}
+	}
+	return c.done()
+}
+
+func (m *Watch) check() error { return new(checks).id("sessionId", m.SessionID).done() }
+
+func (m *Unwatch) check() error { return new(checks).id("sessionId", m.SessionID).done() }
+
+func (m *Output) check() error {
+	c := new(checks).id("id", m.ID).id("sessionId", m.SessionID)
+	if m.Repaint {
+		c.size(m.Cols, m.Rows)
 	}
 	return c.done()
 }

@@ -17,6 +17,31 @@ type ProxyHost struct {
 	HostKey string `json:"hostKey"`
 }
 
+// ProxyStart asks a host to start a headless session.
+type ProxyStart struct {
+	RequestID string   `json:"requestId"`
+	Command   string   `json:"command"`
+	Args      []string `json:"args,omitempty"`
+	Cwd       string   `json:"cwd,omitempty"`
+	Env       []string `json:"env,omitempty"`
+	Cols      int      `json:"cols,omitempty"`
+	Rows      int      `json:"rows,omitempty"`
+	AgentID   string   `json:"agentId,omitempty"`
+	Name      string   `json:"name,omitempty"`
+	AgentName string   `json:"agentName,omitempty"`
+	// HostKey names the host that shall do it, by the secret that it shares with this agent alone.
+	// A gateway never passes it on.
+	HostKey string `json:"hostKey,omitempty"`
+}
+
+// ProxyStarted answers a [ProxyStart].
+type ProxyStarted struct {
+	ID        string `json:"id"`
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId,omitempty"`
+	Error     string `json:"error,omitempty"`
+}
+
 // Attach says that a person sits down in front of a headless session, with a terminal of this size.
 // Sent again, it says that the size changed. The screen itself comes with [Watch].
 type Attach struct {
@@ -49,6 +74,21 @@ func (m *ProxyHost) check() error {
 			len(m.HostKey), minHostKey)
 	}
 	return c.done()
+}
+
+func (m *ProxyStart) check() error {
+	c := new(checks).id("requestId", m.RequestID).required("command", m.Command, MaxInput).
+		text("cwd", m.Cwd, MaxInput).
+		optionalID("agentId", m.AgentID).text("name", m.Name, MaxName).
+		text("agentName", m.AgentName, MaxName).
+		optionalID("hostKey", m.HostKey)
+	return c.between("cols", int64(m.Cols), 0, MaxSize).between("rows", int64(m.Rows), 0, MaxSize).
+		done()
+}
+
+func (m *ProxyStarted) check() error {
+	return new(checks).id("id", m.ID).id("requestId", m.RequestID).
+		optionalID("sessionId", m.SessionID).done()
 }
 
 func (m *Attach) check() error {

@@ -1,0 +1,167 @@
+package protocol
+
+import "errors"
+
+// Limits of a [Read].
+const (
+	MaxHistory  = 2000 // rows of history in one terminal.read.result
+	MaxCommands = 32   // command lines of a shell that can be asked for
+)
+
+// Read asks for a fresh frame, for what changed, or for history.
+type Read struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	AgentID   string `json:"agentId,omitempty"`
+	// SinceSeq: the frame may carry only the rows that changed since that revision.
+	SinceSeq uint64 `json:"sinceSeq,omitempty"`
+	// Scrollback is the number of rows of history wanted, newest last: the newest ones, or those
+	// from FromLine on.
+	Scrollback int     `json:"scrollback,omitempty"`
+	FromLine   *uint64 `json:"fromLine,omitempty"`
+	// Match, a regular expression (RE2), has the rows of history and of the main screen searched
+	// from FromLine on: see [ReadResult.Found]. Scrollback is then the most rows wanted, Context
+	// how many before and after each one that matches.
+	Match   string `json:"match,omitempty"`
+	Context int    `json:"context,omitempty"`
+	// Command asks about a command line that the shell ran: 1 for the last one, which may still
+	// run, 2 for the one before it. Scrollback, FromLine, Match and Context are about its output
+	// then.
+	Command int `json:"command,omitempty"`
+	// Follow, with SinceSeq: rows that moved need not be sent again (see [Frame.Moved]), and
+	// Scrollback is the most wanted of the rows that have left the screen since then and were not
+	// seen on it.
+	Follow bool `json:"follow,omitempty"`
+	// Attributes: rows carry SGR sequences.
+	Attributes bool `json:"attributes,omitempty"`
+	// Text: the rolling text is wanted.
+	Text bool `json:"text,omitempty"`
+	// Notes: the user's messages to this agent are wanted.
+	Notes bool `json:"notes,omitempty"`
+	// Probe: the answer is for the client itself and not for its agent, which still knows only the
+	// screen that it saw before.
+	Probe bool `json:"probe,omitempty"`
+}
+
+// ReadResult answers a [Read].
+type ReadResult struct {
+	ID        string `json:"id"`
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	Frame     *Frame `json:"frame"`
+	// Text is the rolling text, or the rows of history that were asked for, one a line.
+	Text string `json:"text,omitempty"`
+	// FirstLine and NextLine are the lasting numbers of the first line of Text, if it is history,
+	// and of the line after it; they are equal without history. OldestLine is that of the oldest
+	// kept line.
+	FirstLine  uint64 `json:"firstLine,omitempty"`
+	NextLine   uint64 `json:"nextLine,omitempty"`
+	OldestLine uint64 `json:"oldestLine,omitempty"`
+	// Unseen, with Follow, is how many rows before NextLine have left the screen unseen, those
+	// included that Text does not hold.
+	Unseen uint64 `json:"unseen,omitempty"`
+	// HiddenText are the lines of Text, from 0, that hold text which a person cannot see, where
+	// Text is history.
+	HiddenText []int `json:"hiddenText,omitempty"`
+	// Wraps are the lines of Text, from 0, that continue in the next one. They come for history that
+	// is read with Attributes.
+	Wraps []Wrap `json:"wraps,omitempty"`
+	// Links are the hyperlinks in Text, as those of a [ViewState], and come with Wraps.
+	Links []Link `json:"links,omitempty"`
+	// Found answers a read with Match.
+	Found *Found `json:"found,omitempty"`
+	// Command answers a read with Command, and Text is of its output.
+	Command *Command `json:"command,omitempty"`
+	// Notes are messages of the user's to this agent which it has not had yet.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// CheckFor returns an error unless the answer has all that asked wants and the user does not hide.
+func (m *ReadResult) CheckFor(asked *Read) error {
+	lacks := ""
+	switch {
+	case m.Frame != nil && m.Frame.Blackout.ByUser():
+	case asked.Command > 0 && m.Command == nil:
+		lacks = "command"
+	case asked.Command == 0 && asked.Match != "" && m.Found == nil:
+		lacks = "found"
+	}
+	if lacks == "" {
+		return nil
+	}
+	return &Error{Code: CodeUnavailable, Field: lacks, Message: "the proxy of session " +
+		m.SessionID + " answered without " + lacks + ": read the history instead"}
+}
+
+// Command is a command line that a shell ran, as the shell's marks tell (OSC 133 and 633). Any
+// program can print those, so all of it is a claim; the proxy itself vouches only for the times and
+// what is said of rows.
+type Command struct {
+	// Line is the command line, "" where it is not known.
+	Line string `json:"line,omitempty"`
+	// Cwd is the directory in which it was given, as the shell named it, with "HOST:" before it if
+	// that is another machine.
+	Cwd string `json:"cwd,omitempty"`
+	// Running says that no mark has told its end. ExitCode is nil if no mark has told it.
+	Running  bool `json:"running,omitempty"`
+	ExitCode *int `json:"exitCode,omitempty"`
+	// StartedAt is when it began, and DurationMs how long it ran, or runs.
+	StartedAt  int64 `json:"startedAt,omitempty"`
+	DurationMs int64 `json:"durationMs,omitempty"`
+	// FirstLine and NextLine are the lasting numbers of the first kept line of its output and of
+	// the line after the last. Lines on the screen have numbers, too: those that they will have in
+	// the history.
+	FirstLine uint64 `json:"firstLine,omitempty"`
+	NextLine  uint64 `json:"nextLine,omitempty"`
+	// Within is the command line in whose output the marks came, "" for a command of the first
+	// shell.
+	Within string `json:"within,omitempty"`
+	// Lost says that the shell that ran it has ended: it tells nothing of what came after.
+	Lost bool `json:"lost,omitempty"`
+	// Overflow says that its first lines are no longer kept, Erased that some of its output was
+	// erased or overwritten, Alt that it showed the alternate screen, which leaves no lines, and
+	// Behind that more of it stands on the main screen, behind that.
+	Overflow bool `json:"overflow,omitempty"`
+	Erased   bool `json:"erased,omitempty"`
+	Alt      bool `json:"alt,omitempty"`
+	Behind   bool `json:"behind,omitempty"`
+}
+
+func (m *Read) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).
+		between("scrollback", int64(m.Scrollback), 0, MaxHistory).
+		between("command", int64(m.Command), 0, MaxCommands).checkPages(m).done()
+}
+
+// pages checks what a read says about history.
+func (c *checks) checkPages(m *Read) *checks {
+	if m.FromLine != nil && m.Scrollback == 0 {
+		c.fail(CodeBadMessage, "fromLine",
+			"is given, but scrollback does not say how many rows from there on")
+	}
+	if m.Match == "" {
+		if m.Context != 0 {
+			c.fail(CodeBadMessage, "context", "is given, but match does not say what to look for")
+		}
+		return c
+	}
+	if m.Scrollback == 0 {
+		c.fail(CodeBadMessage, "match",
+			"is given, but scrollback does not say how many rows are wanted")
+	}
+	if _, err := m.Pattern(); err != nil && c.err == nil {
+		c.err, _ = errors.AsType[*FieldError](err)
+	}
+	c.text("match", m.Match, MaxPattern).between("context", int64(m.Context), 0, MaxContext)
+	return c
+}
+
+func (m *ReadResult) check() error {
+	c := new(checks).id("id", m.ID).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		checkFrame(m.Frame).checkNotes(m.Notes)
+	if m.Frame == nil {
+		c.fail(CodeBadMessage, "frame", "is missing")
+	}
+	return c.done()
+}

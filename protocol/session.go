@@ -1,0 +1,263 @@
+package protocol
+
+import "time"
+
+// MaxOutlived bounds the number of processes that outlive a terminal.
+const MaxOutlived = 65_535
+
+// SessionOpen publishes a session, before anything else of it, on every connection.
+type SessionOpen struct {
+	ID              string   `json:"id"`
+	SessionID       string   `json:"sessionId"`
+	Name            string   `json:"name"`
+	Command         string   `json:"command"`
+	Args            []string `json:"args"`
+	Cwd             string   `json:"cwd"`
+	Cols            int      `json:"cols"`
+	Rows            int      `json:"rows"`
+	Pid             int      `json:"pid"`
+	StartedAt       int64    `json:"startedAt"`
+	ParentSessionID string   `json:"parentSessionId,omitempty"`
+	Headless        bool     `json:"headless,omitempty"`
+	// ResumeKey is a secret of this session: only who knows it can take the id over after a
+	// reconnection. A gateway never passes it on.
+	ResumeKey string `json:"resumeKey,omitempty"`
+	// AgentID is the agent that started a headless session: it may close it. A gateway never passes
+	// it on.
+	AgentID string `json:"agentId,omitempty"`
+	// Chat says that a coding agent talks there: the proxy sends [ChatStatus] and takes what
+	// belongs to a conversation.
+	Chat bool `json:"chat,omitempty"`
+	// Asks says that other agents may put requests to people there, with [ChatAsk].
+	Asks bool `json:"asks,omitempty"`
+}
+
+// SessionClose says that the program ended; the last snapshot precedes it.
+type SessionClose struct {
+	ID        string `json:"id"`
+	SessionID string `json:"sessionId"`
+	ExitCode  int    `json:"exitCode"`
+	Signal    string `json:"signal,omitempty"`
+	// EndedAt is the time of the end, set by a gateway that hands on a session that ended before;
+	// unset means now.
+	EndedAt int64 `json:"endedAt,omitempty"`
+	// Outlived is how many processes that came of the program go on in sessions of their own, as
+	// daemons do. It is told of terminals that agents started, when they are closed.
+	Outlived int `json:"outlived,omitempty"`
+	// Past is the history that would end with the program. It is for the gateway, which answers
+	// reads from it and does not pass it on; it may be nil.
+	Past *Past `json:"past,omitempty"`
+}
+
+// Resize says that the user's terminal changed size.
+type Resize struct {
+	ID        string `json:"id"`
+	SessionID string `json:"sessionId"`
+	Cols      int    `json:"cols"`
+	Rows      int    `json:"rows"`
+}
+
+// Close ends a headless session.
+type Close struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	AgentID   string `json:"agentId,omitempty"`
+	Signal    string `json:"signal,omitempty"`
+}
+
+// SessionInfo is one session in a list.
+type SessionInfo struct {
+	SessionID       string   `json:"sessionId"`
+	Name            string   `json:"name"`
+	Command         string   `json:"command"`
+	Args            []string `json:"args"`
+	Cwd             string   `json:"cwd"`
+	Cols            int      `json:"cols"`
+	Rows            int      `json:"rows"`
+	Pid             int      `json:"pid"`
+	StartedAt       int64    `json:"startedAt"`
+	ParentSessionID string   `json:"parentSessionId,omitempty"`
+	Headless        bool     `json:"headless,omitempty"`
+	// Muted names the agents that are muted.
+	Muted []string `json:"muted,omitempty"`
+	// State is "running", "exited" or "lost" (its proxy does not answer).
+	State string `json:"state"`
+	// Moving says of a lost session that its gateway closed or does not answer, and that its proxy
+	// is expected at another gateway of the cluster.
+	Moving bool `json:"moving,omitempty"`
+	// ExitCode and Signal are set when State is "exited".
+	ExitCode int    `json:"exitCode,omitempty"`
+	Signal   string `json:"signal,omitempty"`
+	// Title and Progress are those of the newest screen.
+	Title    string    `json:"title,omitempty"`
+	Progress *Progress `json:"progress,omitempty"`
+	Alt      bool      `json:"alt,omitempty"`
+	// Foreground is the program that has the terminal, without its path and arguments, and
+	// Directory where it runs, as the proxy's system says; "" where it does not. UsedAt is when the
+	// user typed there last, to the second, 0 for never.
+	Foreground string `json:"foreground,omitempty"`
+	Directory  string `json:"directory,omitempty"`
+	UsedAt     int64  `json:"usedAt,omitempty"`
+	// Kept says that the session outlives its window, and DetachedAt since when it has no window, 0
+	// while it has one.
+	Kept       bool  `json:"kept,omitempty"`
+	DetachedAt int64 `json:"detachedAt,omitempty"`
+	// Viewed says that a person has its screen before them, on a page or by gateway attach --watch.
+	Viewed   bool     `json:"viewed,omitempty"`
+	Seq      uint64   `json:"seq"`
+	IdleMs   int64    `json:"idleMs"`
+	Keyboard Keyboard `json:"keyboard"`
+	// LastLine is the last row of the newest screen on which something stands, as a read would show
+	// it, cut; "" while something is kept from agents.
+	LastLine string `json:"lastLine,omitempty"`
+	// Decided is the newest decision about control, nil before the first.
+	Decided *Decision `json:"decided,omitempty"`
+	// Blackout describes the part kept from agents now.
+	Blackout *Hidden `json:"blackout,omitempty"`
+	// Chat is the conversation of a coding agent that runs there; it may be nil.
+	Chat *ChatState `json:"chat,omitempty"`
+}
+
+// States of a session in a list.
+const (
+	StateRunning = "running"
+	StateExited  = "exited"
+	StateLost    = "lost"
+)
+
+// Decision is what became of control, or of a request for it, as a [ControlGrant] or a
+// [ControlRevoke] said.
+type Decision struct {
+	AgentName string `json:"agentName,omitempty"`
+	// Granted says that the agent got the keyboard; else Reason is why it has not, or no longer.
+	Granted bool   `json:"granted,omitempty"`
+	Level   Level  `json:"level,omitempty"`
+	Reason  Reason `json:"reason,omitempty"`
+	// By is that of the message, and At when it came.
+	By string `json:"by,omitempty"`
+	At int64  `json:"at"`
+}
+
+// Incomplete says of a list that it lacks sessions of other gateways of the cluster.
+type Incomplete struct {
+	// Since is since when, in Unix milliseconds.
+	Since int64 `json:"since"`
+	// Why is a clause for people and agents that follows "since then".
+	Why string `json:"why"`
+}
+
+// Words are all of it as a clause.
+func (m *Incomplete) Words(now time.Time) string {
+	since, form := time.UnixMilli(m.Since).In(now.Location()), "15:04:05"
+	if since.Format(time.DateOnly) != now.Format(time.DateOnly) {
+		form = "2 Jan 15:04"
+	}
+	return "since " + since.Format(form) + " " + m.Why
+}
+
+// SessionsList asks the gateway for the sessions it knows.
+type SessionsList struct {
+	RequestID string `json:"requestId"`
+	// Paged: the answer may have a part of them, and say in Next where it ends. After is the Next
+	// of the page before, "" for the first. A gateway that does not know of this answers with all.
+	Paged bool   `json:"paged,omitempty"`
+	After string `json:"after,omitempty"`
+}
+
+// SessionsListResult answers a [SessionsList].
+type SessionsListResult struct {
+	RequestID string        `json:"requestId"`
+	Sessions  []SessionInfo `json:"sessions"`
+	// Next names the next page, "" on the last one.
+	Next string `json:"next,omitempty"`
+	// Incomplete says that sessions of other gateways are missing; it may be nil.
+	Incomplete *Incomplete `json:"incomplete,omitempty"`
+}
+
+// SessionsSubscribe asks for a stream of snapshots, control and close messages of one session.
+type SessionsSubscribe struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	// EveryMs is the fastest rhythm wanted; 0 is the proxy's own.
+	EveryMs int64 `json:"everyMs,omitempty"`
+	// Changes leaves out what the subscriber has: the rows that did not change since the snapshot
+	// before, and the content.
+	Changes bool `json:"changes,omitempty"`
+	// Moves, with Changes: rows that moved need not be sent again, see [Snapshot.Moved].
+	Moves bool `json:"moves,omitempty"`
+	// Brief, with Changes: that the screen has settled and nothing else changed may be said without
+	// the screen: see [Snapshot.Brief].
+	Brief bool `json:"brief,omitempty"`
+}
+
+// Subscribed tells a proxy that asked for it whether the session's snapshots have a subscriber:
+// after every [SessionOpen], and when that changes. Until it comes, a subscriber is assumed.
+// Without a subscriber, the proxy's model may be behind until a request needs it.
+type Subscribed struct {
+	SessionID string `json:"sessionId"`
+	On        bool   `json:"on"`
+	// Brief says that the gateway takes what [Snapshot.Brief] makes.
+	Brief bool `json:"brief,omitempty"`
+}
+
+// SessionsWatch asks for the list of sessions, and for what changes in it: [SessionsChanged].
+type SessionsWatch struct {
+	RequestID string `json:"requestId"`
+}
+
+// SessionsChanged holds the list of sessions, or the changes to it, at most four times a second.
+type SessionsChanged struct {
+	// Full: these are all sessions. Else they are those that are new, or of which more changed than
+	// the time since the last change and the revision of the screen.
+	Full     bool          `json:"full,omitempty"`
+	Sessions []SessionInfo `json:"sessions"`
+	// More says that the next message continues this one: a long list comes in several messages,
+	// the first of which is Full.
+	More bool `json:"more,omitempty"`
+	// Gone lists the ids of sessions that have gone.
+	Gone []string `json:"gone,omitempty"`
+	// Incomplete says that sessions of other gateways are missing now; it may be nil. A message
+	// with nothing else tells that it changed.
+	Incomplete *Incomplete `json:"incomplete,omitempty"`
+}
+
+func (m *SessionOpen) check() error {
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).
+		required("name", m.Name, MaxName).
+		required("command", m.Command, MaxInput).size(m.Cols, m.Rows).
+		optionalID("parentSessionId", m.ParentSessionID).optionalID("resumeKey", m.ResumeKey).
+		optionalID("agentId", m.AgentID).done()
+}
+
+func (m *SessionClose) check() error {
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).
+		text("signal", m.Signal, MaxName).
+		between("outlived", int64(m.Outlived), 0, MaxOutlived).checkPast(m.Past).done()
+}
+
+func (m *Resize) check() error {
+	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).size(m.Cols, m.Rows).done()
+}
+
+func (m *Close) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		optionalID("agentId", m.AgentID).
+		text("signal", m.Signal, MaxName).done()
+}
+
+func (m *SessionsList) check() error { return new(checks).id("requestId", m.RequestID).done() }
+
+func (m *SessionsListResult) check() error {
+	return new(checks).id("requestId", m.RequestID).done()
+}
+
+func (m *SessionsSubscribe) check() error {
+	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		between("everyMs", m.EveryMs, 0, MaxWaitMs).done()
+}
+
+func (m *Subscribed) check() error { return new(checks).id("sessionId", m.SessionID).done() }
+
+func (m *SessionsWatch) check() error { return new(checks).id("requestId", m.RequestID).done() }
+
+func (m *SessionsChanged) check() error { return nil }
