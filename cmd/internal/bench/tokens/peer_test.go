@@ -13,9 +13,14 @@ import (
 	"time"
 )
 
-// peerKeys are the bytes of keys: the server takes nothing else.
-var peerKeys = map[string]string{
-	"esc": "\x1b", "space": " ", "down": "\x1b[B", "enter": "\r", "end": "\x1b[F", "ctrl-o": "\x0f", "ctrl-x": "\x18",
+// peerKey is the bytes of a key: the server takes nothing else.
+func peerKey(key string) string {
+	if letter, ok := strings.CutPrefix(key, "ctrl-"); ok {
+		return string(letter[0] & 0x1f)
+	}
+	return map[string]string{
+		"esc": "\x1b", "space": " ", "down": "\x1b[B", "enter": "\r", "end": "\x1b[F", "f7": "\x1b[18~", "f10": "\x1b[21~",
+	}[key]
 }
 
 // peer is where `make peers` installs the other server.
@@ -58,7 +63,7 @@ func withPeer(b *testing.B, t *task, c *bill, _ string) error {
 	for _, s := range t.steps {
 		data := s.text
 		for _, key := range s.keys {
-			data += peerKeys[key]
+			data += peerKey(key)
 		}
 		if s.enter {
 			data += "\r"

@@ -13,8 +13,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tmuxKeys are the keys' names there.
-var tmuxKeys = map[string]string{"esc": "Escape", "space": "Space", "down": "Down", "enter": "Enter", "end": "End", "ctrl-o": "C-o", "ctrl-x": "C-x"}
+// tmuxKey is the name of a key there.
+func tmuxKey(key string) string {
+	if letter, ok := strings.CutPrefix(key, "ctrl-"); ok {
+		return "C-" + letter
+	}
+	if key == "esc" {
+		return "Escape"
+	}
+	return strings.ToUpper(key[:1]) + key[1:]
+}
 
 // pane is a program in tmux, and a client that keeps count.
 type pane struct {
@@ -60,9 +68,11 @@ func (p *pane) exited() bool {
 	return strings.TrimSpace(p.tmux("display-message", "-p", "#{pane_dead}")) == "1"
 }
 
-// settle looks every half second until the screen is still and shows what it is looked at for. said is what was typed.
+// settle looks every half second until the screen shows what it is looked at for and is still, or has been redrawn for
+// two seconds since. said is what was typed.
 func (p *pane) settle(said string, s step) error {
 	wanted, before, began, met := regexp.MustCompile("(?m)"+s.until), "", time.Now(), false
+	var metAt time.Time
 	p.bill.call(said, "")
 	for {
 		time.Sleep(pollEvery)
@@ -71,7 +81,13 @@ func (p *pane) settle(said string, s step) error {
 			p.bill.call("capture", now)
 		}
 		met = s.exit && p.exited() || !s.exit && wanted.MatchString(now)
-		if now == before && met {
+		switch {
+		case !met:
+			metAt = time.Time{}
+		case metAt.IsZero():
+			metAt = time.Now()
+		}
+		if met && (now == before || time.Since(metAt) > 2*time.Second) {
 			return nil
 		}
 		before = now
@@ -118,10 +134,14 @@ func (p *pane) types(s step, said string) string {
 		return said
 	}
 	if s.text != "" {
-		p.tmux("send-keys", "-l", "--", s.text)
+		literal := s.text
+		if strings.HasSuffix(literal, ";") { // would separate two commands of tmux
+			literal = strings.TrimSuffix(literal, ";") + `\;`
+		}
+		p.tmux("send-keys", "-l", "--", literal)
 	}
 	for _, key := range keys {
-		p.tmux("send-keys", tmuxKeys[key])
+		p.tmux("send-keys", tmuxKey(key))
 	}
 	return "send " + s.text + strings.Join(keys, " ")
 }

@@ -80,11 +80,12 @@ type client struct {
 // clients do the tasks one after another, each task before the next: what slows the machine down meets all of them.
 //
 //   - tools: an agent with our MCP server, in a terminal of its own.
+//   - steps: the same, with several steps in a call.
 //   - shared: the same in a terminal of the user's, where the agent asks for the keyboard.
 //   - tmux: an agent that types with send-keys, then looks with capture-pane every half second until two screens are equal. It
 //     pays for the looks up to the one that has what it wants.
 //   - terminalcp: an agent with that MCP server, which looks every half second until it sees what it wants.
-var clients = []client{{"tools", withTools}, {"shared", withShared}, {"tmux", withTmux}, {"terminalcp", withPeer}}
+var clients = []client{{"tools", withTools}, {"steps", withSteps}, {"shared", withShared}, {"tmux", withTmux}, {"terminalcp", withPeer}}
 
 // BenchmarkTask does each task with each client, and then adds up what all of them did. The ratios are of calls and of bytes
 // read.
@@ -143,7 +144,7 @@ func (c *bill) once(b *testing.B, t *task, who client, bin string) {
 		c.done++
 	case errors.Is(err, errSkip):
 		b.Skip(err)
-	case who.name == "tools" || who.name == "shared":
+	case who.name != "tmux" && who.name != "terminalcp":
 		require.NoError(b, err, c.text.String())
 	default:
 		b.Logf("%s: %v", who.name, err)

@@ -23,6 +23,7 @@ type agent struct {
 	bill    *bill
 	session *mcp.ClientSession
 	rev     int
+	batches bool // it sends several steps in a call
 }
 
 var revision = regexp.MustCompile(` rev (\d+) `)
@@ -78,9 +79,21 @@ func (a *agent) call(tool string, with args) (string, error) {
 	return content.Text, nil
 }
 
-// withTools does a task as an agent with the tools would, in a terminal of its own.
+// withTools does a task as an agent with the tools would, in a terminal of its own, step by step.
 func withTools(b *testing.B, t *task, c *bill, bin string) error {
-	dir, a := t.place(b), connect(b, c, bin, filepath.Join(b.TempDir(), "run"))
+	return runOwn(b, t, connect(b, c, bin, filepath.Join(b.TempDir(), "run")))
+}
+
+// withSteps does it with several steps in a call.
+func withSteps(b *testing.B, t *task, c *bill, bin string) error {
+	a := connect(b, c, bin, filepath.Join(b.TempDir(), "run"))
+	a.batches = true
+	return runOwn(b, t, a)
+}
+
+// runOwn does a task in a terminal of the agent's own.
+func runOwn(b *testing.B, t *task, a *agent) error {
+	dir := t.place(b)
 	run := args{"program": t.program[0], "args": t.program[1:], "cwd": dir}
 	steps := t.steps
 	switch {
@@ -97,7 +110,7 @@ func withTools(b *testing.B, t *task, c *bill, bin string) error {
 	if err := a.operate(t, steps, name); err != nil {
 		return err
 	}
-	return t.check(dir, c.text.String())
+	return t.check(dir, a.bill.text.String())
 }
 
 // withShared does it in a terminal of the user's, who lets it.
@@ -146,9 +159,24 @@ func (a *agent) arrive() (terminal string, err error) {
 	}
 }
 
-// operate does the steps of a task.
+// operate does the steps of a task, several in a call if the agent batches them.
 func (a *agent) operate(t *task, steps []step, terminal string) error {
-	for _, s := range steps {
+	for len(steps) > 0 {
+		s, n := steps[0], 1
+		if a.batches && !t.apart {
+			for n < min(len(steps), maxBatch) && s.search+steps[n].search == "" {
+				n++
+			}
+		}
+		if n > 1 {
+			out, err := a.batch(steps[:n])
+			if err != nil || steps[n-1].exit && !strings.Contains(out, fmt.Sprintf(" exited %d", t.status)) {
+				return fmt.Errorf("%s: %w", out, err)
+			}
+			steps = steps[n:]
+			continue
+		}
+		steps = steps[1:]
 		out, err := a.step(s, terminal)
 		if err != nil || s.exit && !strings.Contains(out, fmt.Sprintf(" exited %d", t.status)) {
 			return fmt.Errorf("%s: %w", out, err)
@@ -160,6 +188,34 @@ func (a *agent) operate(t *task, steps []step, terminal string) error {
 		}
 	}
 	return nil
+}
+
+// maxBatch is how many steps an agent sends in one call.
+const maxBatch = 16
+
+// batch sends several steps in one call.
+func (a *agent) batch(steps []step) (string, error) {
+	all := make([]args, 0, len(steps))
+	for _, s := range steps {
+		with := args{"until": "regex", "value": s.until}
+		switch {
+		case s.exit:
+			with = args{"until": "exit"}
+		case s.quiet:
+			with = args{"until": "idle"}
+		}
+		if s.text != "" {
+			with["text"] = s.text
+		}
+		if s.keys != nil {
+			with["keys"] = s.keys
+		}
+		if s.enter {
+			with["enter"] = true
+		}
+		all = append(all, with)
+	}
+	return a.call("terminal_send", args{"steps": all})
 }
 
 func (a *agent) step(s step, terminal string) (string, error) {
