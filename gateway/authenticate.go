@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/gorilla/websocket"
@@ -18,6 +17,7 @@ import (
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/ws"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/pace"
 )
 
 var errRevoked = errors.New("the token was revoked or has expired")
@@ -144,10 +144,7 @@ func (s *Server) identifyCaller(r *http.Request) (auth.Identity, error) {
 func (s *Server) slowDown(r *http.Request) {
 	s.refused.Add(1)
 	if wait := s.failures.NoteFailure(auth.Address(r.RemoteAddr)); wait > 0 {
-		select {
-		case <-time.After(wait):
-		case <-r.Context().Done():
-		}
+		_ = pace.Pause(r.Context(), wait)
 	}
 }
 

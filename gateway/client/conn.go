@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/pace"
 )
 
 const (
@@ -137,7 +138,7 @@ func (g *Gather) WaitToRetry(ctx context.Context) (bool, error) {
 	if time.Since(g.since) >= gatherTime || !g.client.isGathering() {
 		return false, nil
 	}
-	return true, pause(ctx, gatherPause)
+	return true, pace.Pause(ctx, gatherPause)
 }
 
 // startOver resets the bound: the gateway knew the session.
@@ -148,15 +149,6 @@ func (c *Client) isGathering() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn != nil && time.Since(c.conn.again) < gatherTime
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 func (k *conn) hasEnded() bool {

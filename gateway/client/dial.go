@@ -17,6 +17,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/handshake"
+	"terminalproxy/protocol/pace"
 )
 
 const (
@@ -66,7 +67,7 @@ func (c *Client) dialGateway(ctx context.Context, again bool) (*socket, error) {
 	if err := c.spreadReconnects(ctx); err != nil {
 		return nil, err
 	}
-	began, delay := time.Now(), firstDelay
+	began, backoff := time.Now(), pace.Backoff{First: firstDelay, Longest: longestWait}
 	var cause error
 	for try := 1; ; try++ {
 		s, err := c.tryGateways(ctx, try-1)
@@ -90,12 +91,7 @@ func (c *Client) dialGateway(ctx context.Context, again bool) (*socket, error) {
 			return nil, gone
 		}
 		c.cfg.Log.Debug("dial gateway", "url", c.gatewayURLs(), "error", err)
-		// Full jitter: clients that one gateway dropped do not come back in step.
-		select {
-		case <-time.After(rand.N(delay)):
-		case <-ctx.Done():
-		}
-		delay = min(2*delay, longestWait)
+		_ = backoff.Pause(ctx) // the next round notices the end of ctx
 	}
 }
 
@@ -105,7 +101,7 @@ func (c *Client) spreadReconnects(ctx context.Context) error {
 	if time.Since(time.Unix(0, c.restarts.Load())) > handshake.Spread {
 		return nil
 	}
-	return pause(ctx, rand.N(handshake.Spread))
+	return pace.Pause(ctx, rand.N(handshake.Spread))
 }
 
 // gatewayURLs lists the URLs for people.

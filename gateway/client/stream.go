@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/pace"
 )
 
 // stream carries the messages of one session, over as many connections as that takes. Each
@@ -138,7 +139,7 @@ func (s *stream) reopenLink(ctx context.Context) (link, error) {
 		if final || ctx.Err() != nil || time.Since(began) > patience {
 			return l, err
 		}
-		if err := pause(ctx, gatherPause); err != nil {
+		if err := pace.Pause(ctx, gatherPause); err != nil {
 			return nil, err
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"terminalproxy/protocol/pace"
 )
 
 // Bounds of the connection to NATS.
@@ -107,10 +109,8 @@ func (b *natsBus) watchServers() {
 		if all, err := CheckServers(b.ctx, b.cfg); err == nil && b.ctx.Err() == nil {
 			b.recordTroubles(all)
 		}
-		select {
-		case <-b.ctx.Done():
+		if pace.Pause(b.ctx, troublePause) != nil {
 			return
-		case <-time.After(troublePause):
 		}
 	}
 }

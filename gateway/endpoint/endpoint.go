@@ -20,6 +20,7 @@ import (
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/userdirs"
+	"terminalproxy/protocol/pace"
 )
 
 // Endpoint is the address of a gateway as a user writes it: "" for the local one, unix:PATH,
@@ -279,10 +280,8 @@ func (e Endpoint) dialLocal(ctx context.Context, path string) (net.Conn, error) 
 		case time.Since(since) > successorPatience || ctx.Err() != nil:
 			return nil, fmt.Errorf("%w, and no other process serves it", gone)
 		}
-		select {
-		case <-time.After(successorPause):
-		case <-ctx.Done():
-			return nil, errors.Join(context.Cause(ctx), err)
+		if cause := pace.Pause(ctx, successorPause); cause != nil {
+			return nil, errors.Join(cause, err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/place"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/pace"
 )
 
 const (
@@ -74,10 +75,8 @@ func dialSuccessor(ctx context.Context, path string) (net.Conn, error) {
 		if err == nil {
 			return conn, nil
 		}
-		select {
-		case <-ctx.Done():
+		if pace.Pause(ctx, handOverPause) != nil {
 			return nil, err
-		case <-time.After(handOverPause):
 		}
 	}
 }

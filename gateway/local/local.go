@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -22,6 +21,7 @@ import (
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/pace"
 )
 
 const (
@@ -85,7 +85,8 @@ func (l *Gateway) Dial(ctx context.Context) (net.Conn, error) {
 	var silent *place.SilentOwnerError // who did not answer, to be replaced
 	var held error                     // why no process answered so far
 	var since time.Time                // when the place was found held first
-	for delay := 2 * time.Millisecond; ; delay = min(2*delay, 100*time.Millisecond) {
+	backoff := pace.Backoff{First: 2 * time.Millisecond, Longest: 100 * time.Millisecond}
+	for {
 		conn, err := place.DialOwner(ctx, path, endpoint.DialSocket)
 		mute, isSilent := errors.AsType[*place.SilentOwnerError](err)
 		switch {
@@ -118,9 +119,7 @@ func (l *Gateway) Dial(ctx context.Context) (net.Conn, error) {
 			since = time.Now()
 			held = fmt.Errorf("local gateway: no answer at %s: %w", path, err)
 		}
-		select {
-		case <-time.After(rand.N(delay) + time.Millisecond):
-		case <-ctx.Done():
+		if backoff.Pause(ctx) != nil {
 			return nil, held
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/pace"
 )
 
 const (
@@ -235,7 +236,7 @@ func (s *Server) watchTerminal(ctx context.Context, uri, terminal string) {
 		for range stream { // it ends with ctx; its writer must not wait
 		}
 	}()
-	if pause(ctx, noteEvery) != nil {
+	if pace.Pause(ctx, noteEvery) != nil {
 		return // the first note must not overtake the answer to the subscription
 	}
 	for open, news := true, false; open || news; {
@@ -247,7 +248,7 @@ func (s *Server) watchTerminal(ctx context.Context, uri, terminal string) {
 			}
 		}
 		s.sendNote(ctx, uri)
-		if pause(ctx, noteEvery) != nil {
+		if pace.Pause(ctx, noteEvery) != nil {
 			return
 		}
 		open, news = drain(stream, open)
@@ -278,7 +279,7 @@ func (s *Server) watchSessions(ctx context.Context) {
 			}
 			before, first = now, false
 		}
-		if pause(ctx, s.cfg.LookEvery) != nil {
+		if pace.Pause(ctx, s.cfg.LookEvery) != nil {
 			return
 		}
 	}
@@ -300,16 +301,5 @@ func (s *Server) sendNote(ctx context.Context, uri string) {
 	note := &mcp.ResourceUpdatedNotificationParams{URI: uri}
 	if err := s.mcp.ResourceUpdated(ctx, note); err != nil {
 		s.cfg.Log.Debug("note not sent", "uri", uri, "error", err)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

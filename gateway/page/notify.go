@@ -10,6 +10,7 @@ import (
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/push"
 	"terminalproxy/gateway/waiting"
+	"terminalproxy/protocol/pace"
 )
 
 const (
@@ -132,10 +133,8 @@ func (o *Opening) notifyVisitor(v *visitor, to *push.Subscription, a waiting.Ask
 	}
 	m := push.Message{Payload: payload, Keep: pushFor, Topic: a.SessionID}
 	if err = d.cfg.Push.Send(v.ctx, *to, m); err != nil && !errors.Is(err, push.ErrGone) {
-		select {
-		case <-time.After(pushAgain):
+		if pace.Pause(v.ctx, pushAgain) == nil {
 			err = d.cfg.Push.Send(v.ctx, *to, m)
-		case <-v.ctx.Done():
 		}
 	}
 	if err == nil || v.ctx.Err() != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"terminalproxy/gateway/auth"
+	"terminalproxy/protocol/pace"
 )
 
 // Terms say what the pages of an opening may do, until when, and for whom. Role, Expires and Dial
@@ -116,9 +117,7 @@ func (o *Opening) endOnTime() {
 			o.EndOpening(errOver)
 			return
 		}
-		select {
-		case <-time.After(min(left, o.door.cfg.Times.Look)):
-		case <-o.ctx.Done():
+		if pace.Pause(o.ctx, min(left, o.door.cfg.Times.Look)) != nil {
 			return
 		}
 	}

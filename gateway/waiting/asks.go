@@ -8,12 +8,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"strings"
 	"time"
 	"unicode"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/pace"
 )
 
 // Link is a connection to the gateway. One goroutine each calls Send and Next; any may call Close,
@@ -69,18 +69,17 @@ const (
 func Run(ctx context.Context, conf Config) {
 	conf.Log = cmp.Or(conf.Log, slog.New(slog.DiscardHandler))
 	w := &watch{conf: conf, open: make(map[string]*openAsk)}
-	for pause := firstPause; ; pause = min(pause*2, maxPause) {
+	backoff := pace.Backoff{First: firstPause, Longest: maxPause}
+	for {
 		heard, err := w.watchList(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		conf.Log.Debug("lost the list of sessions; reconnecting", "error", err)
 		if heard {
-			pause = firstPause
+			backoff.Reset(0)
 		}
-		select {
-		case <-time.After(pause/2 + rand.N(pause)):
-		case <-ctx.Done():
+		if backoff.Pause(ctx) != nil {
 			return
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"slices"
@@ -22,6 +21,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/handshake"
+	"terminalproxy/protocol/pace"
 )
 
 // Bounds and times of a link.
@@ -130,7 +130,7 @@ func New(c Config) *Link {
 // Run keeps the link up until ctx ends or FinishSending is done, reconnecting each time the gateway
 // goes away.
 func (l *Link) Run(ctx context.Context) {
-	wait, reported := firstBackoff, false
+	backoff, reported := pace.Backoff{First: firstBackoff, Longest: longestBackoff}, false
 	for ctx.Err() == nil && !l.isFinished() {
 		up, err := l.runConnection(ctx)
 		if ctx.Err() != nil || l.isFinished() {
@@ -139,7 +139,8 @@ func (l *Link) Run(ctx context.Context) {
 		l.Log.Info("the link to the gateway ended", "cause", err)
 		switch {
 		case up:
-			wait, reported = firstDelay(err), false
+			backoff.Reset(firstDelay(err))
+			reported = false
 		case !reported && l.Trouble != nil:
 			reported = true
 			l.Trouble(err)
@@ -147,9 +148,8 @@ func (l *Link) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-l.over:
-		case <-time.After(rand.N(wait)):
+		case <-time.After(backoff.NextDelay()):
 		}
-		wait = min(2*wait, longestBackoff)
 	}
 }
 

@@ -21,6 +21,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"terminalproxy/protocol/pace"
 )
 
 // Bounds of a poster.
@@ -151,12 +153,9 @@ func (p *Poster) sendWithRetry(n Note) error {
 	if !retry {
 		return err
 	}
-	select {
-	case <-time.After(p.conf.wait):
-	case <-p.ctx.Done():
-		return err
+	if pace.Pause(p.ctx, p.conf.wait) == nil {
+		_, err = p.sendOnce(n)
 	}
-	_, err = p.sendOnce(n)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/pace"
 	"terminalproxy/proxy/chat"
 )
 
@@ -48,13 +49,8 @@ func (s *stream) run(ctx context.Context) {
 				return
 			}
 		}
-		if !s.flushBatch(ctx, false) {
+		if !s.flushBatch(ctx, false) || pace.Pause(ctx, pause) != nil {
 			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
 		}
 	}
 }

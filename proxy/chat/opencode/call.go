@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"terminalproxy/protocol/pace"
 	"terminalproxy/proxy/chat/stdio"
 )
 
@@ -84,10 +85,8 @@ func (d *Driver) sendRequest(
 func (d *Driver) listen() {
 	for {
 		_ = d.readEvents() // the server's end says why
-		select {
-		case <-d.ctx.Done():
+		if pace.Pause(d.ctx, reconnectDelay) != nil {
 			return
-		case <-time.After(reconnectDelay):
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	randv2 "math/rand/v2"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/page"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/pace"
 )
 
 const (
@@ -223,17 +223,15 @@ func (e *remotePages) admittedKeys() (keys [][]byte) {
 func (e *remotePages) serveUntilOver() error {
 	for e.ctx.Err() == nil {
 		err := e.read()
-		for pause := firstPause; e.ctx.Err() == nil; pause = min(2*pause, longestPause) {
+		backoff := pace.Backoff{First: firstPause, Longest: longestPause}
+		for first := true; e.ctx.Err() == nil; first = false {
 			if over := e.stopIfFinal(err); over {
 				break
 			}
-			if pause == firstPause {
+			if first {
 				e.o.printEvent("The gateway is away: the page is waiting for it.")
 			}
-			select {
-			case <-time.After(pause/2 + randv2.N(pause)):
-			case <-e.ctx.Done():
-			}
+			_ = backoff.Pause(e.ctx) // the next round notices its end
 			if _, err = e.connectOpening(e.ctx); err == nil {
 				e.o.printEvent("The gateway is back.")
 				break

@@ -14,6 +14,7 @@ import (
 	"terminalproxy/cmd/internal/top"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
+	"terminalproxy/protocol/pace"
 )
 
 // NewTop makes the command gateway top.
@@ -114,7 +115,7 @@ func forwardLists(ctx context.Context, env *cli.Env, changes chan<- protocol.Mes
 	if err != nil {
 		return err
 	}
-	for {
+	for ctx.Err() == nil {
 		err := env.WithViewer(func(c *client.Client) error {
 			stream, err := c.WatchSessions(ctx)
 			if err != nil {
@@ -137,12 +138,9 @@ func forwardLists(ctx context.Context, env *cli.Env, changes chan<- protocol.Mes
 			Full:     true,
 			Sessions: []protocol.SessionInfo{},
 		})
-		select {
-		case <-time.After(gatewayPause):
-		case <-ctx.Done():
-			return nil
-		}
+		_ = pace.Pause(ctx, gatewayPause)
 	}
+	return nil
 }
 
 func pass(ctx context.Context, to chan<- protocol.Message, m protocol.Message) {
