@@ -25,9 +25,8 @@ type board struct {
 	sent       map[string]sentEntry
 	stale      map[string]struct{}  // sessions that may have changed
 	later      map[string]time.Time // screens that changed, and when they are due
-	lastSent   time.Time            // time of the last message
-	timer      *time.Timer          // sends changes that came too early, or nil
-	slow       *time.Timer          // sends screens that changed, or nil
+	rhythm     rhythm               // of the changes
+	screens    delayed              // sends screens that changed
 	incomplete *protocol.Incomplete // as sent last
 }
 
@@ -45,6 +44,7 @@ func (l *lists) addWatcher(p *Peer, m *protocol.SessionsWatch) {
 	b := l.boards[of]
 	if b == nil {
 		b = newBoard(of, all)
+		b.rhythm = rhythm{mu: l.mu, every: boardEvery, send: func() { l.sendChanges(b) }}
 		l.boards[of] = b
 	}
 	delete(b.watchers, p) // a repeated watch starts over
@@ -103,7 +103,7 @@ func (l *lists) removeWatcher(p *Peer) {
 // noteReachability notes that the directory reaches other gateways again, or no longer.
 func (l *lists) noteReachability(namespace string) {
 	if b := l.boards[listKey{namespace, false}]; b != nil {
-		l.sendChangesSoon(b)
+		b.rhythm.sendLater()
 	}
 }
 
@@ -116,12 +116,8 @@ func (l *lists) close() {
 }
 
 func (b *board) stopTimers() {
-	for _, t := range []**time.Timer{&b.timer, &b.slow} {
-		if *t != nil {
-			(*t).Stop()
-			*t = nil
-		}
-	}
+	b.rhythm.next.stop()
+	b.screens.stop()
 }
 
 // markStale notes that a session's entry in the lists may have changed. It is cheap while the
@@ -134,35 +130,16 @@ func (l *lists) markStale(k key) {
 			continue
 		}
 		b.stale[k.id] = struct{}{}
-		l.sendChangesSoon(b)
+		b.rhythm.sendLater()
 	}
-}
-
-// sendChangesSoon sends the changes as soon as the rhythm allows.
-func (l *lists) sendChangesSoon(b *board) {
-	if b.timer == nil {
-		l.scheduleChanges(b, &b.timer, max(0, boardEvery-time.Since(b.lastSent)))
-	}
-}
-
-// scheduleChanges sends the changes after a delay.
-func (l *lists) scheduleChanges(b *board, timer **time.Timer, wait time.Duration) {
-	*timer = time.AfterFunc(wait, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if *timer != nil {
-			*timer = nil
-			l.sendChanges(b)
-		}
-	})
 }
 
 // sendChanges sends what differs from the entries sent before. Changed screens wait until they
 // are due.
 func (l *lists) sendChanges(b *board) {
-	b.lastSent = time.Now()
+	b.rhythm.last = time.Now()
 	for id, due := range b.later {
-		if !b.lastSent.Before(due) {
+		if !b.rhythm.last.Before(due) {
 			b.stale[id] = struct{}{}
 		}
 	}
@@ -202,9 +179,9 @@ func (l *lists) appendChange(b *board, id string, m *protocol.SessionsChanged) {
 		}
 		return
 	}
-	t, due := sentEntry{stableInfo(info), info.Seq, b.lastSent}, old.at.Add(outputEvery)
+	t, due := sentEntry{stableInfo(info), info.Seq, b.rhythm.last}, old.at.Add(outputEvery)
 	switch drawn := old.seq != t.seq; {
-	case !known, !sameStableInfo(&old.stable, &t.stable), drawn && !b.lastSent.Before(due):
+	case !known, !sameStableInfo(&old.stable, &t.stable), drawn && !b.rhythm.last.Before(due):
 		m.Sessions = append(m.Sessions, info)
 		b.sent[id] = t
 		delete(b.later, id)
@@ -217,14 +194,14 @@ func (l *lists) appendChange(b *board, id string, m *protocol.SessionsChanged) {
 
 // scheduleScreens starts the timer for the first changed screen that is due.
 func (l *lists) scheduleScreens(b *board) {
-	if len(b.later) == 0 || b.slow != nil {
+	if len(b.later) == 0 {
 		return
 	}
 	rest := outputEvery
 	for _, due := range b.later {
-		rest = min(rest, due.Sub(b.lastSent))
+		rest = min(rest, due.Sub(b.rhythm.last))
 	}
-	l.scheduleChanges(b, &b.slow, max(rest, boardEvery))
+	b.screens.start(l.mu, max(rest, boardEvery), b.rhythm.send)
 }
 
 // stableInfo returns an entry without the fields that change by themselves or with each output.

@@ -78,7 +78,7 @@ func TestAnUnchangedListIsNotSent(t *testing.T) {
 		proxy.Handle(s)
 	}
 	h.mu.Lock()
-	h.lists.boards[listKey{localOnly: true}].lastSent = time.Time{}
+	h.lists.boards[listKey{localOnly: true}].rhythm.last = time.Time{}
 	h.lists.sendChanges(h.lists.boards[listKey{localOnly: true}])
 	h.mu.Unlock()
 	require.Empty(t, allMessages(p))
@@ -116,7 +116,7 @@ func TestTheListTellsOfScreensNowAndThen(t *testing.T) {
 	}
 	proxy.Handle(full("vim-1", 2, "a", " c "))
 	require.Empty(t, tell(0))
-	require.NotNil(t, b.slow, "it will be told")
+	require.NotNil(t, b.screens.timer, "it will be told")
 	m := tell(outputEvery)[0].(*protocol.SessionsChanged).Sessions[0]
 	require.Equal(t, []any{uint64(2), "c"}, []any{m.Seq, m.LastLine})
 	require.Empty(t, tell(outputEvery), "that is told")

@@ -222,12 +222,12 @@ func (s *session) takeInterests() (all []openInterest) {
 	}
 	for p, sub := range s.subs {
 		form := p.out.snapshotForm(s.key.id)
-		form.RequestID, form.SessionID, form.EveryMs = sub.id, s.key.id, sub.every.Milliseconds()
+		form.RequestID, form.SessionID, form.EveryMs = sub.id, s.key.id, sub.rhythm.every.Milliseconds()
 		all = append(all, openInterest{p, &form})
 	}
 	for p, v := range s.gallery.viewers {
 		all = append(all, openInterest{p, &protocol.View{
-			RequestID: v.id, SessionID: s.key.id, EveryMs: v.every.Milliseconds(),
+			RequestID: v.id, SessionID: s.key.id, EveryMs: v.rhythm.every.Milliseconds(),
 		}})
 	}
 	for p := range s.watchers {

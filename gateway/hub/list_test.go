@@ -142,7 +142,7 @@ func BenchmarkAListIsTold(b *testing.B) {
 	for i := range b.N {
 		proxies[0].Handle(full("vim-00000", uint64(i)+1, fmt.Sprint(i))) //nolint:gosec // a count
 		h.mu.Lock()
-		h.lists.boards[of].lastSent = time.Time{}
+		h.lists.boards[of].rhythm.last = time.Time{}
 		h.lists.sendChanges(h.lists.boards[of])
 		h.mu.Unlock()
 	}

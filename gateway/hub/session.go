@@ -41,7 +41,7 @@ type session struct {
 	starter      string         // id of the agent that started it, or ""
 	past         *protocol.Past // of an ended session, or nil
 	ended        time.Time      // time of the end
-	timer        *time.Timer    // forgets a lost or ended session
+	timer        delayed        // forgets a lost or ended session
 }
 
 // openSession registers a session, or takes it over.
@@ -79,7 +79,7 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 		"headless", m.Headless,
 	)
 	h.dropEnded(s, false)
-	s.stopTimer()
+	s.timer.stop()
 	s.setProxy(p)
 	s.synced, s.past = false, nil
 	s.resume, s.locked = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
@@ -201,7 +201,7 @@ func (h *Hub) storeSnapshot(s *session, m *protocol.Snapshot) {
 		s.keyboard = *full.Keyboard
 	}
 	for _, sub := range s.subs {
-		sub.offerNewest(h)
+		sub.offerNewest()
 	}
 }
 
@@ -263,9 +263,8 @@ func (h *Hub) keepLost(s *session) {
 // afterUnchanged calls do after a delay if the session is still in the same state.
 func (h *Hub) afterUnchanged(s *session, wait time.Duration, do func()) {
 	state := s.info.State
-	s.timer = time.AfterFunc(wait, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
+	s.timer.stop()
+	s.timer.start(&h.mu, wait, func() {
 		if !h.closed && h.sessions[s.key] == s && s.info.State == state {
 			do()
 		}
@@ -354,15 +353,8 @@ func (h *Hub) forgetSession(s *session) {
 	h.lists.markStale(s.key)
 }
 
-func (s *session) stopTimer() {
-	if s.timer != nil {
-		s.timer.Stop()
-		s.timer = nil
-	}
-}
-
 func (s *session) stopTimers() {
-	s.stopTimer()
+	s.timer.stop()
 	if s.away != nil {
 		for _, q := range s.away.asked {
 			q.stopTimer()

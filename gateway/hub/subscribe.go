@@ -11,9 +11,7 @@ type subscription struct {
 	session *session
 	peer    *Peer
 	id      string // of the request
-	every   time.Duration
-	last    time.Time   // of the last snapshot
-	timer   *time.Timer // sends a snapshot that came too early
+	rhythm  rhythm
 }
 
 // addSubscription starts the stream of a session: Done, the newest snapshot, and then later ones. A
@@ -26,9 +24,9 @@ func (h *Hub) addSubscription(p *Peer, m *protocol.SessionsSubscribe) {
 	s.removeSubscription(p)
 	p.out.setSnapshotForm(m)
 	p.out.put(&protocol.Done{RequestID: m.RequestID})
-	sub := &subscription{
-		session: s, peer: p, id: m.RequestID, every: time.Duration(m.EveryMs) * time.Millisecond,
-	}
+	sub := &subscription{session: s, peer: p, id: m.RequestID}
+	every := time.Duration(m.EveryMs) * time.Millisecond
+	sub.rhythm = rhythm{mu: &h.mu, every: every, send: sub.sendNewest}
 	sub.sendNewest()
 	if s.info.State == protocol.StateExited {
 		p.out.put(h.past.closeMessage(s))
@@ -43,7 +41,7 @@ func (h *Hub) addSubscription(p *Peer, m *protocol.SessionsSubscribe) {
 func (s *session) removeSubscription(p *Peer) {
 	if sub := s.subs[p]; sub != nil {
 		delete(s.subs, p)
-		sub.stop()
+		sub.rhythm.next.stop()
 		if len(s.subs) == 0 {
 			s.reportSubscribed()
 		}
@@ -81,44 +79,24 @@ func (s *session) currentSnapshot() *protocol.Snapshot {
 	return s.current.m
 }
 
-func (sub *subscription) stop() {
-	if sub.timer != nil {
-		sub.timer.Stop()
-		sub.timer = nil
-	}
-}
-
 // sendNewest puts the newest snapshot into the participant's queue.
 func (sub *subscription) sendNewest() {
 	if m := sub.session.currentSnapshot(); m != nil {
-		sub.last = time.Now()
+		sub.rhythm.last = time.Now()
 		sub.peer.out.put(m)
 	}
 }
 
 // flush sends a delayed snapshot now, before the session ends.
 func (sub *subscription) flush() {
-	if sub.timer != nil {
-		sub.stop()
+	if sub.rhythm.next.stop() {
 		sub.sendNewest()
 	}
 }
 
 // offerNewest sends the newest snapshot, now or when the participant's rhythm allows.
-func (sub *subscription) offerNewest(h *Hub) {
-	rest := sub.every - time.Since(sub.last)
-	switch {
-	case sub.timer != nil: // the timer will send the newest
-	case rest <= 0:
+func (sub *subscription) offerNewest() {
+	if sub.rhythm.isDue() {
 		sub.sendNewest()
-	default:
-		sub.timer = time.AfterFunc(rest, func() {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			if sub.timer != nil {
-				sub.timer = nil
-				sub.sendNewest()
-			}
-		})
 	}
 }

@@ -20,13 +20,11 @@ type gallery struct {
 // viewer is a participant that looks at a screen. At most one message to it is unacknowledged;
 // meanwhile only the newest rows are kept for it.
 type viewer struct {
-	peer  *Peer
-	id    string // of the request
-	every time.Duration
-	sent  *protocol.Rows // complete rows it was sent last, or nil
-	ready bool           // it acknowledged sent
-	last  time.Time
-	timer *time.Timer // sends rows that came too early
+	peer   *Peer
+	id     string // of the request
+	rhythm rhythm
+	sent   *protocol.Rows // complete rows it was sent last, or nil
+	ready  bool           // it acknowledged sent
 }
 
 // viewSession adds a viewer: Done, the screen, and then its changes. A second request replaces the
@@ -38,9 +36,9 @@ func (h *Hub) viewSession(p *Peer, m *protocol.View) {
 	}
 	s.removeViewer(p)
 	p.out.put(&protocol.Done{RequestID: m.RequestID})
-	v := &viewer{
-		peer: p, id: m.RequestID, every: time.Duration(m.EveryMs) * time.Millisecond, ready: true,
-	}
+	v := &viewer{peer: p, id: m.RequestID, ready: true}
+	every := time.Duration(m.EveryMs) * time.Millisecond
+	v.rhythm = rhythm{mu: &h.mu, every: every, send: func() { v.offerNewest(s) }}
 	if s.info.State == protocol.StateExited {
 		p.out.put(s.finalRows())
 		p.out.put(h.past.closeMessage(s))
@@ -48,7 +46,7 @@ func (h *Hub) viewSession(p *Peer, m *protocol.View) {
 	}
 	before := s.gallery.isViewedByPerson()
 	s.gallery.viewers[p] = v
-	v.offerNewest(h, s)
+	v.offerNewest(s)
 	if len(s.gallery.viewers) == 1 || s.gallery.isViewedByPerson() != before {
 		s.requestRows()
 	}
@@ -79,7 +77,7 @@ func (s *session) removeViewer(p *Peer) {
 	}
 	before := s.gallery.isViewedByPerson()
 	delete(s.gallery.viewers, p)
-	v.stop()
+	v.rhythm.next.stop()
 	if len(s.gallery.viewers) > 0 {
 		if s.gallery.isViewedByPerson() != before {
 			s.requestRows()
@@ -114,7 +112,7 @@ func (s *session) storeRows(m *protocol.Rows) {
 	s.gallery.base = full
 	s.gallery.setNewest(full)
 	for _, v := range s.gallery.viewers {
-		v.offerNewest(h, s)
+		v.offerNewest(s)
 	}
 }
 
@@ -134,36 +132,17 @@ func (g *gallery) partFor(sent *protocol.Rows) *protocol.Rows {
 }
 
 // offerNewest sends the newest rows to a viewer that is ready, now or when its rhythm allows.
-func (v *viewer) offerNewest(h *Hub, s *session) {
+func (v *viewer) offerNewest(s *session) {
 	newest := s.gallery.newest
-	if !v.ready || newest == nil || newest == v.sent || v.timer != nil {
-		return
+	if v.ready && newest != nil && newest != v.sent && v.rhythm.isDue() {
+		v.sendNewest(s)
 	}
-	if rest := v.every - time.Since(v.last); rest > 0 {
-		v.timer = time.AfterFunc(rest, func() {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			if v.timer != nil {
-				v.timer = nil
-				v.offerNewest(h, s)
-			}
-		})
-		return
-	}
-	v.sendNewest(s)
 }
 
 func (v *viewer) sendNewest(s *session) {
 	v.peer.hub.counters.frames.Add(1)
 	v.peer.out.put(s.gallery.partFor(v.sent))
-	v.sent, v.ready, v.last = s.gallery.newest, false, time.Now()
-}
-
-func (v *viewer) stop() {
-	if v.timer != nil {
-		v.timer.Stop()
-		v.timer = nil
-	}
+	v.sent, v.ready, v.rhythm.last = s.gallery.newest, false, time.Now()
 }
 
 // ackRows marks a viewer as ready for newer rows.
@@ -174,7 +153,7 @@ func (h *Hub) ackRows(p *Peer, m *protocol.Ack) {
 	}
 	if v := s.gallery.viewers[p]; v != nil && v.sent != nil && v.sent.Seq == m.Seq {
 		v.ready = true
-		v.offerNewest(h, s)
+		v.offerNewest(s)
 	}
 }
 
@@ -182,7 +161,7 @@ func (h *Hub) ackRows(p *Peer, m *protocol.Ack) {
 // informed subscribers have that already.
 func (s *session) endViews(last protocol.Message, informed map[*Peer]*subscription) {
 	for p, v := range s.gallery.viewers {
-		v.stop()
+		v.rhythm.next.stop()
 		if s.gallery.newest != nil && s.gallery.newest != v.sent {
 			v.sendNewest(s)
 		}
