@@ -165,6 +165,24 @@ type ChatRecord struct {
 	Turn    *ChatTurn    `json:"turn,omitempty"`
 }
 
+// recordSize is the size of a record, and of a question, without its texts; in bytes.
+const recordSize = 200
+
+// ApproxSize estimates the memory of a record, in bytes.
+func (r *ChatRecord) ApproxSize() int {
+	size := recordSize
+	if i := r.Item; i != nil {
+		size += len(i.Text) + len(i.Input)
+	}
+	if p := r.Piece; p != nil {
+		size += len(p.Text)
+	}
+	if q := r.Request; q != nil {
+		size += len(q.Input) + len(q.Why) + recordSize*len(q.Form)
+	}
+	return size
+}
+
 // Kinds of a [ChatItem].
 const (
 	ChatUser       = "user"

@@ -55,6 +55,7 @@ func TestATokensSessionsShareABound(t *testing.T) {
 func TestConversationsOfATokenAreBounded(t *testing.T) {
 	h := New(nil)
 	defer h.Close()
+	empty := (&protocol.ChatRecord{}).ApproxSize()
 	heldBy := func(token string, sessions int) (all int) {
 		for n := range sessions {
 			p := h.Join(Member{Role: RoleProxy, ID: fmt.Sprint(token, n), TokenID: token})
@@ -66,7 +67,7 @@ func TestConversationsOfATokenAreBounded(t *testing.T) {
 			p.Handle(&protocol.Done{RequestID: s.conversation.subscribing})
 			for number := range uint64(maxTalk >> 20) {
 				p.Handle(&protocol.ChatRecords{SessionID: id, Records: []protocol.ChatRecord{{
-					Number: number + 1, Item: &protocol.ChatItem{Kind: protocol.ChatText, Text: strings.Repeat("x", 1<<20-recordWeight)},
+					Number: number + 1, Item: &protocol.ChatItem{Kind: protocol.ChatText, Text: strings.Repeat("x", 1<<20-empty)},
 				}}})
 			}
 			require.NotEmpty(t, s.conversation.records, "the newest one stays")

@@ -10,10 +10,9 @@ import (
 
 // Bounds of the records kept of a conversation while it is followed. The oldest go first.
 const (
-	maxTalk      = 4 << 20 // bytes, approximately
-	talkBatch    = 64 << 10
-	maxGaps      = 64
-	recordWeight = 200
+	maxTalk   = 4 << 20 // bytes, approximately
+	talkBatch = 64 << 10
+	maxGaps   = 64
 )
 
 // conversation is the part of a session's conversation that listeners may still need. The hub
@@ -185,7 +184,7 @@ func (t *conversation) addChatRecords(m *protocol.ChatRecords) {
 		if t.completesText(r) {
 			t.dropPieces(r.Item.ID)
 		}
-		t.size += recordSize(r)
+		t.size += r.ApproxSize()
 		t.records = append(t.records, *r)
 	}
 	t.more = m.More
@@ -198,7 +197,7 @@ func (t *conversation) addChatRecords(m *protocol.ChatRecords) {
 // trimRecords drops the oldest records beyond a number of bytes. The newest one stays.
 func (t *conversation) trimRecords(limit int) {
 	for t.size > limit && len(t.records) > 1 {
-		t.size -= recordSize(&t.records[0])
+		t.size -= t.records[0].ApproxSize()
 		number, next := t.records[0].Number, t.records[1].Number
 		t.records = t.records[1:]
 		if len(t.gaps) > 0 && t.gaps[0].before <= number {
@@ -228,26 +227,12 @@ func (t *conversation) dropPieces(id string) {
 	kept := t.records[:0:0]
 	for i := range t.records {
 		if r := &t.records[i]; r.Piece != nil && r.Piece.ID == id {
-			t.size -= recordSize(r)
+			t.size -= r.ApproxSize()
 			continue
 		}
 		kept = append(kept, t.records[i])
 	}
 	t.records = kept
-}
-
-// recordSize estimates the memory of a record, in bytes.
-func recordSize(r *protocol.ChatRecord) int {
-	switch {
-	case r.Item != nil:
-		return recordWeight + len(r.Item.Text) + len(r.Item.Input)
-	case r.Piece != nil:
-		return recordWeight + len(r.Piece.Text)
-	case r.Request != nil:
-		return recordWeight + len(r.Request.Input) + len(r.Request.Why) +
-			recordWeight*len(r.Request.Form)
-	}
-	return recordWeight
 }
 
 func (t *conversation) offerRecordsToAll() {
@@ -286,7 +271,7 @@ func (t *conversation) nextRecords(l *listener) *protocol.ChatRecords {
 	i := sort.Search(len(t.records), func(i int) bool { return t.records[i].Number > l.after })
 	m, size := &protocol.ChatRecords{}, 0
 	for ; i < len(t.records) && len(m.Records) < protocol.MaxChatRecords; i++ {
-		if size += recordSize(&t.records[i]); size > talkBatch && len(m.Records) > 0 {
+		if size += t.records[i].ApproxSize(); size > talkBatch && len(m.Records) > 0 {
 			break
 		}
 		m.Records = append(m.Records, t.records[i])

@@ -68,14 +68,9 @@ type Record struct {
 
 // approxSize estimates the memory of a record, in bytes.
 func (r *Record) approxSize() int {
-	const base = 200
-	switch {
-	case r.Item != nil:
-		return base + len(r.Item.Text) + len(r.Item.Input)
-	case r.Piece != nil:
-		return base + len(r.Piece.Text)
-	case r.Request != nil:
-		return base + len(r.Request.Input)
+	size := (&protocol.ChatRecord{Item: r.Item, Piece: r.Piece}).ApproxSize()
+	if r.Request != nil {
+		size += len(r.Request.Input)
 	}
-	return base
+	return size
 }

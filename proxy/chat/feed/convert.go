@@ -20,25 +20,19 @@ const (
 	mostDeep = protocol.MaxDepth - 5
 )
 
-// redactRecord returns a record as others may see it, and its approximate size in bytes. text
-// replaces a piece's text.
-func (r *Room) redactRecord(from *chat.Record, text string) (out protocol.ChatRecord, size int) {
-	const base = 200
-	out = protocol.ChatRecord{
+// redactRecord returns a record as others may see it. text replaces a piece's text.
+func (r *Room) redactRecord(from *chat.Record, text string) protocol.ChatRecord {
+	out := protocol.ChatRecord{
 		Number: from.Number, At: from.Time.UnixMilli(), State: from.State,
 		Why: protocol.Clip(r.Redact(from.Why), protocol.MaxText),
 	}
 	switch {
 	case from.Item != nil:
 		out.Item = r.redactItem(from.Item)
-		return out, base + len(out.Item.Text) + len(out.Item.Input)
 	case from.Piece != nil:
 		out.Piece = &chat.Piece{ID: protocol.Clip(from.Piece.ID, protocol.MaxChatID), Text: text}
-		return out, base + len(text)
 	case from.Request != nil:
 		out.Request = r.redactRequest(from.Request)
-		q := out.Request
-		return out, base + len(q.Input) + len(q.Why) + base*len(q.Form)
 	case from.Closed != nil:
 		c := from.Closed
 		out.Closed = &chat.Closed{
@@ -47,7 +41,7 @@ func (r *Room) redactRecord(from *chat.Record, text string) (out protocol.ChatRe
 	case from.Turn != nil:
 		out.Turn = &chat.Turn{Outcome: from.Turn.Outcome, Why: r.Redact(from.Turn.Why)}
 	}
-	return out, base
+	return out
 }
 
 func (r *Room) redactItem(from *chat.Item) *chat.Item {

@@ -68,7 +68,8 @@ func (s *stream) addRecord(ctx context.Context, r *chat.Record) bool {
 	if r.Number <= s.after || r.Piece != nil && text == "" {
 		return true
 	}
-	out, size := s.room.redactRecord(r, text)
+	out := s.room.redactRecord(r, text)
+	size := out.ApproxSize()
 	isFull := s.size+size > batchSize || len(s.batch) == protocol.MaxChatRecords
 	if len(s.batch) > 0 && isFull && !s.flushBatch(ctx, true) {
 		return false
