@@ -220,20 +220,20 @@ func (s *session) takeInterests() (all []openInterest) {
 	for p, m := range s.attached {
 		all = append(all, openInterest{p, m})
 	}
-	for p, sub := range s.subs {
+	for p, sub := range s.subs.followers {
 		form := p.out.snapshotForm(s.key.id)
 		form.RequestID, form.SessionID, form.EveryMs = sub.id, s.key.id, sub.rhythm.every.Milliseconds()
 		all = append(all, openInterest{p, &form})
 	}
-	for p, v := range s.gallery.viewers {
+	for p, v := range s.gallery.followers {
 		all = append(all, openInterest{p, &protocol.View{
 			RequestID: v.id, SessionID: s.key.id, EveryMs: v.rhythm.every.Milliseconds(),
 		}})
 	}
-	for p := range s.watchers {
+	for p := range s.watchers.followers {
 		all = append(all, openInterest{p, &protocol.Watch{SessionID: s.key.id}})
 	}
-	for p, l := range s.conversation.listeners {
+	for p, l := range s.conversation.followers {
 		all = append(all, openInterest{p, &protocol.ChatSubscribe{
 			RequestID: l.id, SessionID: s.key.id, After: l.after,
 		}})

@@ -81,7 +81,7 @@ func (h *Hub) handlePublished(p *Peer, m protocol.Message) {
 		h.forwardUserNote(s, m)
 	case *protocol.Blackout:
 		s.setBlackout(m)
-		for peer := range s.subs {
+		for peer := range s.subs.followers {
 			peer.out.put(m)
 		}
 	case *protocol.Output:
@@ -130,7 +130,7 @@ func (h *Hub) publishControl(s *session, m protocol.Message, answered []waiter) 
 			sent,
 		)
 	}
-	sendOnce(maps.Keys(s.subs), protocol.WithRequestID(m, ""), sent)
+	sendOnce(maps.Keys(s.subs.followers), protocol.WithRequestID(m, ""), sent)
 }
 
 // sendOnce sends m to peers not yet in sent, and adds them.

@@ -256,9 +256,9 @@ func (p *Peer) Leave() {
 	h.lists.removeWatcher(p)
 	for _, s := range h.sessions {
 		s.removeSubscription(p)
-		s.removeWatcher(p)
+		s.watchers.remove(p)
 		s.removeViewer(p)
-		s.conversation.unfollowChat(p)
+		s.conversation.remove(p)
 		s.detachPerson(p)
 		if s.owner == p {
 			h.keepLost(s)

@@ -15,7 +15,7 @@ func (h *Hub) forwardUserNote(s *session, m *protocol.Note) {
 	for agentID := range s.askers {
 		sendOnce(maps.Keys(h.agents.connected[key{s.key.namespace, agentID}]), &out, sent)
 	}
-	sendOnce(maps.Keys(s.subs), &out, sent)
+	sendOnce(maps.Keys(s.subs.followers), &out, sent)
 }
 
 // attributedNote returns a participant's note for the proxy, with the author as the gateway knows

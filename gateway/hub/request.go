@@ -49,7 +49,7 @@ func (h *Hub) dispatchRequest(p *Peer, m protocol.Message) {
 		h.watchOutput(p, m)
 	case *protocol.Unwatch:
 		if s := h.findOrFail(p, m); s != nil {
-			s.removeWatcher(p)
+			s.watchers.remove(p)
 		}
 	case *protocol.View:
 		h.viewSession(p, m)
@@ -65,7 +65,7 @@ func (h *Hub) dispatchRequest(p *Peer, m protocol.Message) {
 		h.followChat(p, m)
 	case *protocol.ChatUnsubscribe:
 		if s := h.findOrFail(p, m); s != nil {
-			s.conversation.unfollowChat(p)
+			s.conversation.remove(p)
 			p.out.put(&protocol.Done{RequestID: m.RequestID})
 		}
 	default:

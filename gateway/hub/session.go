@@ -31,8 +31,8 @@ type session struct {
 	blackout     *protocol.Hidden // what the person hides, as of blackoutAt, or nil
 	blackoutAt   time.Time
 	askers       map[string]bool // ids of the agents that asked for control or wrote to the user
-	subs         map[*Peer]*subscription
-	watchers     map[*Peer]*watcher
+	subs         following[subscription]
+	watchers     following[watcher]
 	attached     map[*Peer]*protocol.Attach // people at it
 	gallery      gallery
 	hasChat      bool // it has a conversation with a coding agent
@@ -88,12 +88,12 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 		s.conversation.reset()
 	}
 	s.info = infoOf(m)
-	s.reportSubscribed()
-	s.requestRepaint()
+	s.sendToProxy(s.subscribedState())
+	s.watchers.resume()
 	s.sendAttached()
 	s.gallery.base = nil
-	s.requestRows()
-	s.conversation.resubscribeChat()
+	s.gallery.resume()
+	s.conversation.resume()
 	s.resendHeld()
 	h.hosts.answerStart(k)
 	h.directory.AnnounceSession(k.namespace, k.id, true)
@@ -101,14 +101,25 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 
 func newSession(k key, heldTalk held) *session {
 	s := &session{
-		key: k, askers: make(map[string]bool), subs: make(map[*Peer]*subscription),
-		watchers: make(map[*Peer]*watcher), attached: make(map[*Peer]*protocol.Attach),
-		gallery: gallery{viewers: make(map[*Peer]*viewer)},
+		key: k, askers: make(map[string]bool), attached: make(map[*Peer]*protocol.Attach),
 	}
-	s.conversation = conversation{
-		session: s, listeners: make(map[*Peer]*listener), charged: heldTalk,
-	}
+	s.subs = newFollowing[subscription](s, s.subscribedState, s.subscribedState)
+	s.watchers = newFollowing[watcher](
+		s,
+		func() protocol.Message { return &protocol.Watch{SessionID: k.id} },
+		func() protocol.Message { return &protocol.Unwatch{SessionID: k.id} },
+	)
+	s.gallery.following = newFollowing[viewer](s, s.gallery.request, s.gallery.dropRows)
+	t := &s.conversation
+	t.following, t.charged = newFollowing[listener](s, t.request, t.dropRecords), heldTalk
 	return s
+}
+
+// sendToProxy sends m to the session's proxy, if it is connected. m may be nil.
+func (s *session) sendToProxy(m protocol.Message) {
+	if s.owner != nil && m != nil {
+		s.owner.out.put(m)
+	}
 }
 
 // setProxy makes a proxy's connection the session's owner; nil removes it.
@@ -200,7 +211,7 @@ func (h *Hub) storeSnapshot(s *session, m *protocol.Snapshot) {
 	if full.Keyboard != nil {
 		s.keyboard = *full.Keyboard
 	}
-	for _, sub := range s.subs {
+	for _, sub := range s.subs.followers {
 		sub.offerNewest()
 	}
 }
@@ -249,13 +260,8 @@ func (h *Hub) keepLost(s *session) {
 			Code:    protocol.CodeUnavailable,
 			Message: "the proxy of session " + s.key.id + " did not come back",
 		}
-		s.endWatch(&lost)
-		s.endViews(&lost, s.subs)
-		s.conversation.endChat(&lost, s.subs)
+		s.endStreams(&lost)
 		s.failHeld()
-		for p, sub := range s.subs {
-			p.out.put(protocol.WithRequestID(&lost, sub.id))
-		}
 		h.forgetSession(s)
 	})
 }
@@ -309,14 +315,7 @@ func (h *Hub) endSession(s *session, m *protocol.SessionClose) {
 			q.answerWaiters(h.past.replyTo(s, q.request))
 		}
 	}
-	for p, sub := range s.subs {
-		sub.flush()
-		p.out.put(m)
-	}
-	s.endWatch(m)
-	s.endViews(m, s.subs)
-	s.conversation.endChat(m, s.subs)
-	clear(s.subs)
+	s.endStreams(m)
 	clear(s.askers)
 	s.setProxy(nil)
 	s.keyboard = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: s.keyboard.Epoch}
@@ -360,14 +359,14 @@ func (s *session) stopTimers() {
 			q.stopTimer()
 		}
 	}
-	for p := range s.subs {
+	for p := range s.subs.followers {
 		s.removeSubscription(p)
 	}
-	for p := range s.gallery.viewers {
+	for p := range s.gallery.followers {
 		s.removeViewer(p)
 	}
-	for p := range s.conversation.listeners {
-		s.conversation.unfollowChat(p)
+	for p := range s.conversation.followers {
+		s.conversation.remove(p)
 	}
 }
 

@@ -38,8 +38,8 @@ func (h *Hub) Stats() Stats {
 	}
 	for _, s := range h.sessions {
 		out.Sessions[s.info.State]++
-		out.Views += len(s.gallery.viewers)
-		for _, v := range s.gallery.viewers {
+		out.Views += len(s.gallery.followers)
+		for _, v := range s.gallery.followers {
 			if !v.ready {
 				out.Unacknowledged++
 			}

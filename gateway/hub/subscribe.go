@@ -32,27 +32,18 @@ func (h *Hub) addSubscription(p *Peer, m *protocol.SessionsSubscribe) {
 		p.out.put(h.past.closeMessage(s))
 		return
 	}
-	s.subs[p] = sub
-	if len(s.subs) == 1 {
-		s.reportSubscribed()
-	}
+	s.subs.add(p, sub)
 }
 
 func (s *session) removeSubscription(p *Peer) {
-	if sub := s.subs[p]; sub != nil {
-		delete(s.subs, p)
+	if sub := s.subs.remove(p); sub != nil {
 		sub.rhythm.next.stop()
-		if len(s.subs) == 0 {
-			s.reportSubscribed()
-		}
 	}
 }
 
-// reportSubscribed tells the proxy whether there are subscribers.
-func (s *session) reportSubscribed() {
-	if s.owner != nil {
-		s.owner.out.put(&protocol.Subscribed{SessionID: s.key.id, On: len(s.subs) > 0, Brief: true})
-	}
+// subscribedState says whether there are subscribers.
+func (s *session) subscribedState() protocol.Message {
+	return &protocol.Subscribed{SessionID: s.key.id, On: len(s.subs.followers) > 0, Brief: true}
 }
 
 // datedCopy is a snapshot with its times as of one moment.

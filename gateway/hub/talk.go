@@ -18,15 +18,14 @@ const (
 // conversation is the part of a session's conversation that listeners may still need. The hub
 // subscribes once at the proxy for all of them. It is empty without listeners. Guarded by Hub.mu.
 type conversation struct {
-	session   *session
-	listeners map[*Peer]*listener
-	charged   held                  // Hub.heldTalk
-	charge    charge                // of the records
-	records   []protocol.ChatRecord // by their numbers
-	size      int
-	last      uint64 // number of the newest record
-	more      bool   // more records are on their way
-	gaps      []gap  // oldest first
+	following[listener]
+	charged held                  // Hub.heldTalk
+	charge  charge                // of the records
+	records []protocol.ChatRecord // by their numbers
+	size    int
+	last    uint64 // number of the newest record
+	more    bool   // more records are on their way
+	gaps    []gap  // oldest first
 	// id of the unconfirmed subscription; records before its answer belong to an older one
 	subscribing string
 }
@@ -48,8 +47,8 @@ type listener struct {
 // reset forgets the records, because another conversation begins.
 func (t *conversation) reset() {
 	t.charged.setCharge(&t.charge, "", 0)
-	*t = conversation{session: t.session, listeners: t.listeners, charged: t.charged}
-	for _, l := range t.listeners {
+	*t = conversation{following: t.following, charged: t.charged}
+	for _, l := range t.followers {
 		l.after = 0
 	}
 }
@@ -110,29 +109,26 @@ func (h *Hub) followChat(p *Peer, m *protocol.ChatSubscribe) {
 		p.failRequest(m, protocol.CodeExited, s.exitText())
 		return
 	}
-	s.conversation.unfollowChat(p)
+	s.conversation.remove(p)
 	if m.RequestID != "" {
 		p.out.put(&protocol.Done{RequestID: m.RequestID})
 	}
-	t := &s.conversation
-	t.listeners[p] = &listener{id: m.RequestID, after: m.After}
-	if len(t.listeners) == 1 {
-		t.reset()
-		t.listeners[p].after = m.After
-		t.resubscribeChat()
-	}
+	s.conversation.add(p, &listener{id: m.RequestID, after: m.After})
 	s.conversation.offerRecords(p)
 }
 
-// resubscribeChat asks the proxy for the records missing here, if the conversation has listeners.
-func (t *conversation) resubscribeChat() {
-	s := t.session
-	if s.owner != nil && len(t.listeners) > 0 {
-		t.subscribing = s.owner.hub.nextID()
-		s.owner.out.put(&protocol.ChatSubscribe{
-			RequestID: t.subscribing, SessionID: s.key.id, After: t.last,
-		})
+// request asks the proxy for the records missing here.
+func (t *conversation) request() protocol.Message {
+	t.subscribing = t.session.owner.hub.nextID()
+	return &protocol.ChatSubscribe{
+		RequestID: t.subscribing, SessionID: t.session.key.id, After: t.last,
 	}
+}
+
+// dropRecords drops the records of a conversation without listeners.
+func (t *conversation) dropRecords() protocol.Message {
+	t.reset()
+	return &protocol.ChatUnsubscribe{SessionID: t.session.key.id}
 }
 
 // takeResubscribeReply reports whether a proxy's answer confirms a subscription of the hub.
@@ -150,26 +146,11 @@ func (p *Peer) takeResubscribeReply(m protocol.Message) bool {
 	return false
 }
 
-// unfollowChat removes a listener. The proxy stops sending records after the last one.
-func (t *conversation) unfollowChat(p *Peer) {
-	s := t.session
-	if t.listeners[p] == nil {
-		return
-	}
-	if delete(t.listeners, p); len(t.listeners) > 0 {
-		return
-	}
-	t.reset()
-	if s.owner != nil {
-		s.owner.out.put(&protocol.ChatUnsubscribe{SessionID: s.key.id})
-	}
-}
-
 // addChatRecords stores a proxy's records and offers them to the listeners. It ignores records that
 // it has.
 func (t *conversation) addChatRecords(m *protocol.ChatRecords) {
 	s := t.session
-	if len(t.listeners) == 0 || t.subscribing != "" {
+	if len(t.followers) == 0 || t.subscribing != "" {
 		return // it was on its way
 	}
 	if m.Lost > 0 && len(m.Records) > 0 {
@@ -236,7 +217,7 @@ func (t *conversation) dropPieces(id string) {
 }
 
 func (t *conversation) offerRecordsToAll() {
-	for p := range t.listeners {
+	for p := range t.followers {
 		t.offerRecords(p)
 	}
 }
@@ -245,7 +226,7 @@ func (t *conversation) offerRecordsToAll() {
 // not hide the screen. After the last ones it sends the end of the conversation.
 func (t *conversation) offerRecords(p *Peer) {
 	s := t.session
-	l := t.listeners[p]
+	l := t.followers[p]
 	if l.queued {
 		return
 	}
@@ -262,7 +243,7 @@ func (t *conversation) offerRecords(p *Peer) {
 		if l.lastMessage != nil {
 			p.out.put(l.lastMessage)
 		}
-		t.unfollowChat(p)
+		t.remove(p)
 	}
 }
 
@@ -294,19 +275,18 @@ func (p *Peer) ackRecords(m *protocol.ChatRecords) {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
 	s := p.hub.sessions[key{p.member.Namespace, m.SessionID}]
-	if s == nil || s.conversation.listeners[p] == nil {
+	if s == nil || s.conversation.followers[p] == nil {
 		return
 	}
-	s.conversation.listeners[p].queued = false
+	s.conversation.followers[p].queued = false
 	s.conversation.offerRecords(p)
 }
 
-// endChat sends listeners their missing records and then the last message. The informed subscribers
-// have it already.
-func (t *conversation) endChat(last protocol.Message, informed map[*Peer]*subscription) {
-	for p, l := range t.listeners {
+// endChat sends listeners their missing records and then the last message.
+func (t *conversation) endChat(last protocol.Message) {
+	for p, l := range t.followers {
 		l.ending = true
-		if informed[p] == nil {
+		if t.session.subs.followers[p] == nil {
 			l.lastMessage = protocol.WithRequestID(last, l.id)
 		}
 		t.offerRecords(p)

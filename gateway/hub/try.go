@@ -16,7 +16,7 @@ func (p *Peer) TryHandle(m *protocol.Snapshot) bool {
 	}
 	s := h.sessions[key{p.member.Namespace, m.SessionID}]
 	if p.gone || p.member.Role != RoleProxy || s == nil || s.owner != p ||
-		len(s.subs) > fewSubscribers {
+		len(s.subs.followers) > fewSubscribers {
 		h.mu.Unlock()
 		return false
 	}

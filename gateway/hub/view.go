@@ -9,7 +9,8 @@ import (
 
 // gallery is the screen of a session for its viewers. Guarded by Hub.mu.
 type gallery struct {
-	viewers map[*Peer]*viewer
+	following[viewer]
+	forPeople bool // the proxy was told that a viewer is a person
 	// base is the proxy's last rows on this connection, complete; newest is the same, or nil while
 	// it is hidden.
 	base, newest *protocol.Rows
@@ -44,24 +45,33 @@ func (h *Hub) viewSession(p *Peer, m *protocol.View) {
 		p.out.put(h.past.closeMessage(s))
 		return
 	}
-	before := s.gallery.isViewedByPerson()
-	s.gallery.viewers[p] = v
+	s.gallery.add(p, v)
+	s.gallery.reportPeople()
 	v.offerNewest(s)
-	if len(s.gallery.viewers) == 1 || s.gallery.isViewedByPerson() != before {
-		s.requestRows()
+}
+
+// request asks the proxy for rows.
+func (g *gallery) request() protocol.Message {
+	g.forPeople = g.isViewedByPerson()
+	return &protocol.View{SessionID: g.session.key.id, Agents: !g.forPeople}
+}
+
+// reportPeople asks the proxy again if the first person came or the last one left.
+func (g *gallery) reportPeople() {
+	if g.isViewedByPerson() != g.forPeople {
+		g.resume()
 	}
 }
 
-// requestRows asks the proxy for rows, if the session has viewers.
-func (s *session) requestRows() {
-	if s.owner != nil && len(s.gallery.viewers) > 0 {
-		s.owner.out.put(&protocol.View{SessionID: s.key.id, Agents: !s.gallery.isViewedByPerson()})
-	}
+// dropRows drops the rows of a session without viewers.
+func (g *gallery) dropRows() protocol.Message {
+	g.setNewest(nil)
+	return &protocol.Unview{SessionID: g.session.key.id}
 }
 
 // isViewedByPerson reports whether a viewer is a person.
 func (g *gallery) isViewedByPerson() bool {
-	for p := range g.viewers {
+	for p := range g.followers {
 		if p.member.Role != RoleAgent {
 			return true
 		}
@@ -69,24 +79,11 @@ func (g *gallery) isViewedByPerson() bool {
 	return false
 }
 
-// removeViewer ends a participant's view. The proxy stops sending rows after the last one.
+// removeViewer ends a participant's view.
 func (s *session) removeViewer(p *Peer) {
-	v := s.gallery.viewers[p]
-	if v == nil {
-		return
-	}
-	before := s.gallery.isViewedByPerson()
-	delete(s.gallery.viewers, p)
-	v.rhythm.next.stop()
-	if len(s.gallery.viewers) > 0 {
-		if s.gallery.isViewedByPerson() != before {
-			s.requestRows()
-		}
-		return
-	}
-	s.gallery.setNewest(nil)
-	if s.owner != nil {
-		s.owner.out.put(&protocol.Unview{SessionID: s.key.id})
+	if v := s.gallery.remove(p); v != nil {
+		v.rhythm.next.stop()
+		s.gallery.reportPeople()
 	}
 }
 
@@ -104,14 +101,14 @@ func (s *session) storeRows(m *protocol.Rows) {
 		})
 		return
 	}
-	for _, v := range s.gallery.viewers {
+	for _, v := range s.gallery.followers {
 		if s.gallery.newest != nil && v.sent != s.gallery.newest {
 			h.counters.droppedFrames.Add(1)
 		}
 	}
 	s.gallery.base = full
 	s.gallery.setNewest(full)
-	for _, v := range s.gallery.viewers {
+	for _, v := range s.gallery.followers {
 		v.offerNewest(s)
 	}
 }
@@ -151,25 +148,24 @@ func (h *Hub) ackRows(p *Peer, m *protocol.Ack) {
 	if s == nil {
 		return // findOrFail answered
 	}
-	if v := s.gallery.viewers[p]; v != nil && v.sent != nil && v.sent.Seq == m.Seq {
+	if v := s.gallery.followers[p]; v != nil && v.sent != nil && v.sent.Seq == m.Seq {
 		v.ready = true
 		v.offerNewest(s)
 	}
 }
 
-// endViews sends each viewer the last rows, acknowledged or not, and how the session ended. The
-// informed subscribers have that already.
-func (s *session) endViews(last protocol.Message, informed map[*Peer]*subscription) {
-	for p, v := range s.gallery.viewers {
+// endViews sends each viewer the last rows, acknowledged or not, and how the session ended.
+func (s *session) endViews(last protocol.Message) {
+	for p, v := range s.gallery.followers {
 		v.rhythm.next.stop()
 		if s.gallery.newest != nil && s.gallery.newest != v.sent {
 			v.sendNewest(s)
 		}
-		if informed[p] == nil {
+		if s.subs.followers[p] == nil {
 			p.out.put(protocol.WithRequestID(last, v.id))
 		}
 	}
-	clear(s.gallery.viewers)
+	clear(s.gallery.followers)
 	s.gallery.base = nil
 	s.gallery.setNewest(nil)
 }

@@ -18,33 +18,15 @@ func (h *Hub) watchOutput(p *Peer, m *protocol.Watch) {
 	case s.info.State == protocol.StateExited:
 		p.out.put(h.past.closeMessage(s))
 	default:
-		s.watchers[p] = &watcher{needsRepaint: true}
-		s.requestRepaint()
-	}
-}
-
-// requestRepaint asks the proxy for a repaint, if the session has watchers.
-func (s *session) requestRepaint() {
-	if s.owner != nil && len(s.watchers) > 0 {
-		s.owner.out.put(&protocol.Watch{SessionID: s.key.id})
-	}
-}
-
-// removeWatcher ends a participant's live output. The proxy stops sending it after the last one.
-func (s *session) removeWatcher(p *Peer) {
-	if s.watchers[p] == nil {
-		return
-	}
-	delete(s.watchers, p)
-	if len(s.watchers) == 0 && s.owner != nil {
-		s.owner.out.put(&protocol.Unwatch{SessionID: s.key.id})
+		s.watchers.followers[p] = &watcher{needsRepaint: true}
+		s.watchers.resume()
 	}
 }
 
 // forwardOutput sends live output to watchers without a gap, and a repaint to those that need one.
 func (s *session) forwardOutput(m *protocol.Output) {
 	gap := false
-	for p, w := range s.watchers {
+	for p, w := range s.watchers.followers {
 		switch {
 		case m.Repaint && (w.needsRepaint || w.at != m.Seq || w.cols != m.Cols || w.rows != m.Rows):
 			*w = watcher{at: m.Seq, cols: m.Cols, rows: m.Rows}
@@ -58,7 +40,7 @@ func (s *session) forwardOutput(m *protocol.Output) {
 		}
 	}
 	if gap {
-		s.requestRepaint()
+		s.watchers.resume()
 	}
 }
 
@@ -68,21 +50,21 @@ func (p *Peer) catchUp() {
 	defer p.hub.mu.Unlock()
 	p.hub.directory.NoteDoing(p, Behind)
 	for _, s := range p.hub.sessions {
-		if w := s.watchers[p]; w != nil {
+		if w := s.watchers.followers[p]; w != nil {
 			w.needsRepaint = true
-			s.requestRepaint()
+			s.watchers.resume()
 		}
 	}
 }
 
-// endWatch sends the last message to the watchers that do not subscribe.
+// endWatch sends the watchers the last message.
 func (s *session) endWatch(last protocol.Message) {
-	for p := range s.watchers {
-		if s.subs[p] == nil {
+	for p := range s.watchers.followers {
+		if s.subs.followers[p] == nil {
 			p.out.put(last)
 		}
 	}
-	clear(s.watchers)
+	clear(s.watchers.followers)
 	clear(s.attached)
 }
 
@@ -114,9 +96,7 @@ func (s *session) detachPerson(p *Peer) {
 		return
 	}
 	delete(s.attached, p)
-	if s.owner != nil {
-		s.owner.out.put(&protocol.Detach{SessionID: s.key.id, ViewerID: p.member.ID})
-	}
+	s.sendToProxy(&protocol.Detach{SessionID: s.key.id, ViewerID: p.member.ID})
 }
 
 // handleDetached tells a person that the proxy detached them.
@@ -124,7 +104,7 @@ func (s *session) handleDetached(m *protocol.Detach) {
 	for p := range s.attached {
 		if p.member.ID == m.ViewerID {
 			delete(s.attached, p)
-			s.removeWatcher(p)
+			s.watchers.remove(p)
 			p.out.put(&protocol.Detach{SessionID: m.SessionID})
 		}
 	}
