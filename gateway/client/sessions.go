@@ -12,15 +12,5 @@ import (
 func (c *Client) WatchSessions(ctx context.Context) (<-chan protocol.Message, error) {
 	wish := &protocol.SessionsWatch{}
 	c.fillID(&wish.RequestID)
-	return c.streamWish(
-		ctx,
-		wish,
-		func(l link) link { return l },
-		func(m protocol.Message) protocol.Message {
-			if _, ok := m.(*protocol.SessionsChanged); ok {
-				return m
-			}
-			return nil
-		},
-	)
+	return c.streamWish(ctx, wish, nil, keepOnly[*protocol.SessionsChanged])
 }

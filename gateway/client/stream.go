@@ -56,7 +56,7 @@ func (s *stream) start(ctx context.Context) error {
 
 // streamWish streams the messages that a wish brings of its session: the result of take for each,
 // unless it is nil. The stream ends with the session or the refusal of the wish. read wraps each
-// new connection for reading.
+// new connection for reading; it may be nil.
 func (c *Client) streamWish(
 	ctx context.Context,
 	wish protocol.Message,
@@ -68,10 +68,11 @@ func (c *Client) streamWish(
 	}
 	s := &stream{client: c}
 	s.requestStream = func(l link) (link, error) {
-		if err := requestOn(l, wish); err != nil {
-			return nil, err
+		err := requestOn(l, wish)
+		if err == nil && read != nil {
+			l = read(l)
 		}
-		return read(l), nil
+		return l, err
 	}
 	s.sortMessage = func(m protocol.Message) (pass protocol.Message, last bool, err error) {
 		if refusal, ok := m.(*protocol.Error); ok && refusal.RequestID == protocol.RequestID(wish) {
@@ -89,6 +90,14 @@ func (c *Client) streamWish(
 		return nil, err
 	}
 	return s.out, nil
+}
+
+// keepOnly is a take of [Client.streamWish] that passes on the messages of one type.
+func keepOnly[T protocol.Message](m protocol.Message) protocol.Message {
+	if _, ok := m.(T); ok {
+		return m
+	}
+	return nil
 }
 
 // openLink makes a connection and sends the request on it.

@@ -24,21 +24,16 @@ func (c *Client) FollowChat(
 ) (<-chan protocol.Message, error) {
 	wish := &protocol.ChatSubscribe{SessionID: sessionID, After: after}
 	c.fillID(&wish.RequestID)
-	return c.streamWish(
-		ctx,
-		wish,
-		func(l link) link { return l },
-		func(m protocol.Message) protocol.Message {
-			batch, ok := m.(*protocol.ChatRecords)
-			if !ok {
-				return nil
-			}
-			if n := len(batch.Records); n > 0 {
-				wish.After = batch.Records[n-1].Number // another connection continues after it
-			}
-			return batch
-		},
-	)
+	return c.streamWish(ctx, wish, nil, func(m protocol.Message) protocol.Message {
+		batch, ok := m.(*protocol.ChatRecords)
+		if !ok {
+			return nil
+		}
+		if n := len(batch.Records); n > 0 {
+			wish.After = batch.Records[n-1].Number // another connection continues after it
+		}
+		return batch
+	})
 }
 
 // ReadChat returns the kept records of the conversation with the coding agent in a session, and how

@@ -20,12 +20,7 @@ func (c *Client) View(
 	wish := &protocol.View{SessionID: sessionID, EveryMs: every.Milliseconds()}
 	c.fillID(&wish.RequestID)
 	acknowledged := func(l link) link { return &acknowledgingLink{link: l} }
-	return c.streamWish(ctx, wish, acknowledged, func(m protocol.Message) protocol.Message {
-		if _, ok := m.(*protocol.Rows); ok {
-			return m
-		}
-		return nil
-	})
+	return c.streamWish(ctx, wish, acknowledged, keepOnly[*protocol.Rows])
 }
 
 // acknowledgingLink completes rows to the whole screen, and acknowledges them when more is read.
