@@ -11,9 +11,9 @@ import (
 )
 
 func (n *node) bonds() uint64 {
-	n.cluster.mu.Lock()
-	defer n.cluster.mu.Unlock()
-	return n.cluster.bonds
+	n.cluster.mesh.mu.Lock()
+	defer n.cluster.mesh.mu.Unlock()
+	return n.cluster.mesh.bonds
 }
 
 // One gateway did not hear another for a while, which heard it all the time. Whichever heartbeat
@@ -33,7 +33,7 @@ func TestALossOnOneSideIsNotMutual(t *testing.T) {
 			agent := a.joins("agent", "a-1")
 			waitForList(agent, "one")
 			time.Sleep(beatEvery - time.Since(began)%beatEvery + 10*time.Millisecond) // a has just reported that it hears b
-			a.cluster.dropPeer("g-b", "the test")
+			a.cluster.mesh.dropPeer("g-b", "the test")
 			time.Sleep(3 * time.Second)
 			before := []uint64{a.bonds(), b.bonds()}
 			time.Sleep(time.Minute)

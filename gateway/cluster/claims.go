@@ -6,13 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"terminalproxy/protocol"
 )
 
-// maxRaces bounds how often a claim is tried again that others make at the same time, and raceWait
-// is half the first pause.
 const (
 	// maxRaces bounds the tries of a claim that other gateways write at the same time, and raceWait
 	// is half the first pause.
@@ -48,9 +47,9 @@ func (k sessionKey) entryName() string { return token(k.namespace) + "." + token
 // ClaimSession implements hub.Directory. The first gateway that opens a session has it; a gateway
 // that brings its resume key takes it over, under the next generation. If the directory does not
 // answer, opening goes on without it.
-func (c *Cluster) ClaimSession(namespace string, m *protocol.SessionOpen) *protocol.Error {
+func (d *directory) ClaimSession(namespace string, m *protocol.SessionOpen) *protocol.Error {
 	k := sessionKey{namespace, m.SessionID}
-	got, before, err := c.writeClaim(k, resumeHash(m.ResumeKey))
+	got, before, err := d.writeClaim(k, resumeHash(m.ResumeKey))
 	switch {
 	case errors.Is(err, errOwned):
 		return &protocol.Error{
@@ -59,28 +58,28 @@ func (c *Cluster) ClaimSession(namespace string, m *protocol.SessionOpen) *proto
 			Message:   fmt.Sprintf("session %q already exists, with another resume key", m.SessionID),
 		}
 	case err != nil:
-		c.stats.uncontested.Add(1)
-		c.log.Warn("cluster: a session opens without the directory",
+		d.uncontested.Add(1)
+		d.log.Warn("cluster: a session opens without the directory",
 			"session", m.SessionID, "cause", err)
 	}
-	c.mu.Lock()
-	c.claims[k] = got
-	c.mu.Unlock()
-	c.tellMoved(before, k)
+	d.mu.Lock()
+	d.claims[k] = got
+	d.mu.Unlock()
+	d.tellMoved(before, k)
 	return nil
 }
 
 // tellMoved tells the gateway that had a session to read the directory. A gateway that misses this
 // reads the directory when it reaches the cluster again.
-func (c *Cluster) tellMoved(before string, k sessionKey) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if before == "" || before == c.name || c.peers[before] == nil || c.closed {
+func (d *directory) tellMoved(before string, k sessionKey) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if before == "" || before == d.mesh.name() || !d.mesh.isHeard(before) || d.closed {
 		return
 	}
-	c.wg.Go(func() { // ends with the call, twice callTime at most
+	d.wg.Go(func() { // ends with the call, twice callTime at most
 		moved := &letter{Op: opMoved, Namespace: k.namespace, Session: k.id}
-		_, _ = c.callPeer(c.ctx, before, requests, moved)
+		_, _ = d.mesh.callPeer(d.ctx, before, requests, moved)
 	})
 }
 
@@ -89,11 +88,11 @@ var errOwned = errors.New("the session is another's")
 
 // writeClaim enters a session into the directory for this gateway, and returns the owner before.
 // With any error but errOwned the claim stands, and must be written later.
-func (c *Cluster) writeClaim(k sessionKey, resume string) (got *claim, before string, err error) {
-	c.mu.Lock()
-	old := c.claims[k]
-	c.mu.Unlock()
-	got = &claim{entry: entry{Owner: c.name, Generation: 1, Resume: resume}}
+func (d *directory) writeClaim(k sessionKey, resume string) (got *claim, before string, err error) {
+	d.mu.Lock()
+	old := d.claims[k]
+	d.mu.Unlock()
+	got = &claim{entry: entry{Owner: d.mesh.name(), Generation: 1, Resume: resume}}
 	if old != nil {
 		got.Generation = old.Generation
 	}
@@ -101,12 +100,12 @@ func (c *Cluster) writeClaim(k sessionKey, resume string) (got *claim, before st
 		if try > 0 { // a server that keeps the directory may lag behind
 			time.Sleep(raceWait << try)
 		}
-		there, revision, err := c.readEntry(k)
+		there, revision, err := d.readEntry(k)
 		switch {
 		case err != nil:
 			return got, "", err
 		case there.Owner != "" && there.Resume != resume,
-			there.Owner != "" && resume == "" && there.Owner != c.name:
+			there.Owner != "" && resume == "" && there.Owner != d.mesh.name():
 			return nil, "", errOwned
 		}
 		got.Generation = max(got.Generation, there.Generation) + 1
@@ -114,7 +113,7 @@ func (c *Cluster) writeClaim(k sessionKey, resume string) (got *claim, before st
 		if err != nil {
 			return got, "", err
 		}
-		got.revision, err = c.bus.write(k.entryName(), value, revision)
+		got.revision, err = d.bus.write(k.entryName(), value, revision)
 		if !errors.Is(err, errTaken) {
 			return got, there.Owner, err
 		}
@@ -123,11 +122,11 @@ func (c *Cluster) writeClaim(k sessionKey, resume string) (got *claim, before st
 }
 
 // readEntry reads an entry of the directory; a missing one has no owner.
-func (c *Cluster) readEntry(k sessionKey) (there entry, revision uint64, err error) {
-	if !c.bus.isOnline() {
+func (d *directory) readEntry(k sessionKey) (there entry, revision uint64, err error) {
+	if !d.bus.isOnline() {
 		return there, 0, errOffline
 	}
-	value, revision, err := c.bus.read(k.entryName())
+	value, revision, err := d.bus.read(k.entryName())
 	switch {
 	case errors.Is(err, errNoKey):
 		return there, revision, nil
@@ -138,66 +137,59 @@ func (c *Cluster) readEntry(k sessionKey) (there entry, revision uint64, err err
 }
 
 // AnnounceSession implements hub.Directory.
-func (c *Cluster) AnnounceSession(namespace, id string, here bool) {
+func (d *directory) AnnounceSession(namespace, id string, here bool) {
 	k := sessionKey{namespace, id}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.wakeSeekersLocked()
-	mine := c.claims[k]
-	switch {
-	case mine == nil, here:
-	default:
-		delete(c.claims, k)
+	d.mu.Lock()
+	d.wakeSeekersLocked()
+	mine := d.claims[k]
+	if mine != nil && !here {
+		delete(d.claims, k)
 		if mine.revision > 0 {
-			c.enqueueJob(func() { c.removeEntry(k, mine) })
+			d.enqueueJob(func() { d.removeEntry(k, mine) })
 		}
 	}
-	if !here {
-		return
-	}
-	for l, link := range c.routes {
-		if l.session == id && link.space == namespace {
-			link.ownerLost() // the route finds the session here
-		}
+	d.mu.Unlock()
+	if here {
+		d.moved(k, "")
 	}
 }
 
 // removeEntry removes an entry from the directory if it is still this gateway's.
-func (c *Cluster) removeEntry(k sessionKey, mine *claim) {
-	err := c.bus.removeKey(k.entryName(), mine.revision)
+func (d *directory) removeEntry(k sessionKey, mine *claim) {
+	err := d.bus.removeKey(k.entryName(), mine.revision)
 	if err != nil && !errors.Is(err, errTaken) {
-		c.log.Info("cluster: an entry of the directory stays until it expires",
+		d.log.Info("cluster: an entry of the directory stays until it expires",
 			"session", k.id, "cause", err)
 	}
 }
 
 // renewClaims writes the claims that are missing from the directory, renews the others, and gives
 // up those that other gateways took over meanwhile.
-func (c *Cluster) renewClaims() {
-	for k, own := range c.selectClaims(func(sessionKey, *claim) bool { return true }) {
-		if c.ctx.Err() != nil || !c.bus.isOnline() {
+func (d *directory) renewClaims() {
+	for k, own := range d.allClaims() {
+		if d.ctx.Err() != nil || !d.bus.isOnline() {
 			return
 		}
-		_ = c.renewClaim(k, own) // the next renewal tries again
+		_ = d.renewClaim(k, own) // the next renewal tries again
 	}
 }
 
-// refillDirectory writes the claims into a directory that was lost and made anew.
-func (c *Cluster) refillDirectory() {
-	if c.bus.directoryRecreated() {
-		c.log.Warn("cluster: the directory was lost: this gateway enters its sessions again")
-		c.renewClaims()
+// refillBucket writes the claims into a bucket that was lost and made anew.
+func (d *directory) refillBucket() {
+	if d.bus.directoryRecreated() {
+		d.log.Warn("cluster: the directory was lost: this gateway enters its sessions again")
+		d.renewClaims()
 	}
 }
 
 // renewClaim writes one claim again. Another gateway may renew one of the same name at the same
 // time: renewClaim then reads the entry again, since the next renewal may be far off.
-func (c *Cluster) renewClaim(k sessionKey, own *claim) (err error) {
+func (d *directory) renewClaim(k sessionKey, own *claim) (err error) {
 	for try := range maxRaces {
 		if try > 0 {
 			time.Sleep(raceWait << try)
 		}
-		if err = c.renewClaimOnce(k, own); !errors.Is(err, errTaken) {
+		if err = d.renewClaimOnce(k, own); !errors.Is(err, errTaken) {
 			return err
 		}
 	}
@@ -205,35 +197,35 @@ func (c *Cluster) renewClaim(k sessionKey, own *claim) (err error) {
 }
 
 // renewClaimOnce is one try of renewClaim. errTaken: the entry has changed meanwhile.
-func (c *Cluster) renewClaimOnce(k sessionKey, own *claim) error {
-	there, revision, err := c.readEntry(k)
+func (d *directory) renewClaimOnce(k sessionKey, own *claim) error {
+	there, revision, err := d.readEntry(k)
 	switch {
 	case err != nil:
 		return err
-	case there.Owner != "" && there.Owner != c.name &&
-		!own.outranks(there, c.cfg.Hub.IsRunning(k.namespace, k.id)):
-		c.releaseSession(k, own, there)
+	case there.Owner != "" && there.Owner != d.mesh.name() &&
+		!own.outranks(there, d.hub.IsRunning(k.namespace, k.id)):
+		d.releaseSession(k, own, there)
 		return nil
 	}
 	next := *own
-	if there.Owner != c.name {
+	if there.Owner != d.mesh.name() {
 		next.Generation = max(own.Generation, there.Generation) + 1
 	}
 	value, err := json.Marshal(next.entry)
 	if err != nil {
 		return err
 	}
-	if next.revision, err = c.bus.write(k.entryName(), value, revision); err != nil {
+	if next.revision, err = d.bus.write(k.entryName(), value, revision); err != nil {
 		return err
 	}
-	c.tellMoved(there.Owner, k)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch c.claims[k] {
+	d.tellMoved(there.Owner, k)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch d.claims[k] {
 	case own:
-		c.claims[k] = &next
+		d.claims[k] = &next
 	case nil: // the session ended meanwhile
-		c.enqueueJob(func() { c.removeEntry(k, &next) })
+		d.enqueueJob(func() { d.removeEntry(k, &next) })
 	}
 	return nil
 }
@@ -252,25 +244,25 @@ func (own *claim) outranks(there entry, running bool) bool {
 }
 
 // checkMoved reads the directory after another gateway said that it has a session of this one.
-func (c *Cluster) checkMoved(k sessionKey) {
-	c.mu.Lock()
-	own := c.claims[k]
-	c.mu.Unlock()
+func (d *directory) checkMoved(k sessionKey) {
+	d.mu.Lock()
+	own := d.claims[k]
+	d.mu.Unlock()
 	if own != nil {
-		_ = c.renewClaim(k, own) // the next such message tries again
+		_ = d.renewClaim(k, own) // the next such message tries again
 	}
 }
 
 // releaseSession gives up a session that another gateway has. Lists keep it until that gateway
 // tells of it.
-func (c *Cluster) releaseSession(k sessionKey, own *claim, there entry) {
-	info, known := c.cfg.Hub.Info(k.namespace, k.id)
-	c.mu.Lock()
-	still := c.claims[k] == own
+func (d *directory) releaseSession(k sessionKey, own *claim, there entry) {
+	info, known := d.hub.Info(k.namespace, k.id)
+	d.mu.Lock()
+	still := d.claims[k] == own
 	if still {
-		delete(c.claims, k)
-		if old, seen := c.seen[k]; known && (!seen || !old.gone.IsZero()) {
-			c.seen[k] = remoteSession{
+		delete(d.claims, k)
+		if old, seen := d.seen[k]; known && (!seen || !old.gone.IsZero()) {
+			d.seen[k] = remoteSession{
 				at:         there.Owner,
 				generation: there.Generation,
 				info:       info,
@@ -279,46 +271,46 @@ func (c *Cluster) releaseSession(k sessionKey, own *claim, there entry) {
 			}
 		}
 	}
-	c.mu.Unlock()
+	d.mu.Unlock()
 	if still {
-		c.cfg.Hub.RemoveMoved(k.namespace, k.id)
+		d.hub.RemoveMoved(k.namespace, k.id)
 	}
 }
 
 // enterOpen writes the claims that could not be written when their sessions opened, until the
 // directory rejects one.
-func (c *Cluster) enterOpen() {
-	defer c.entering.Store(false)
-	isOpen := func(_ sessionKey, own *claim) bool { return own.revision == 0 }
-	for k, own := range c.selectClaims(isOpen) {
-		if c.ctx.Err() != nil || c.renewClaim(k, own) != nil {
+func (d *directory) enterOpen() {
+	defer d.entering.Store(false)
+	for k, own := range d.openClaims() {
+		if d.ctx.Err() != nil || d.renewClaim(k, own) != nil {
 			return
 		}
 	}
 }
 
-// selectClaims returns the claims for which isMeant is true.
-func (c *Cluster) selectClaims(isMeant func(sessionKey, *claim) bool) map[sessionKey]*claim {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	out := make(map[sessionKey]*claim)
-	for k, own := range c.claims {
-		if isMeant(k, own) {
-			out[k] = own
-		}
-	}
-	return out
+// allClaims returns the claims of this gateway.
+func (d *directory) allClaims() map[sessionKey]*claim {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.claims)
+}
+
+// openClaims returns the claims that are not in the bucket.
+func (d *directory) openClaims() map[sessionKey]*claim {
+	all := d.allClaims()
+	maps.DeleteFunc(all, func(_ sessionKey, own *claim) bool { return own.revision != 0 })
+	return all
 }
 
 // addGenerations adds the generations of the sessions in a list to a letter.
-func (c *Cluster) addGenerations(namespace string, list *protocol.SessionsChanged, l *letter) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (d *directory) addGenerations(namespace string, list *protocol.SessionsChanged, l *letter) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if l.Generations == nil {
 		l.Generations = make(map[string]uint64, len(list.Sessions))
 	}
 	for _, info := range list.Sessions {
-		if own := c.claims[sessionKey{namespace, info.SessionID}]; own != nil {
+		if own := d.claims[sessionKey{namespace, info.SessionID}]; own != nil {
 			l.Generations[info.SessionID] = own.Generation
 		}
 	}

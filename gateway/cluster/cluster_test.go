@@ -122,12 +122,12 @@ func TestAnUnwatchedSessionIsNotSent(t *testing.T) {
 		proxy := a.proxy()
 		proxy.Handle(opening("one"))
 		synctest.Wait()
-		before := a.cluster.stats.sent.Load()
+		before := a.cluster.mesh.stats.sent.Load()
 		for seq := uint64(1); seq < 100; seq++ {
 			proxy.Handle(screen("one", seq, "b"))
 			time.Sleep(10 * time.Millisecond)
 		}
-		require.Equal(t, before, a.cluster.stats.sent.Load())
+		require.Equal(t, before, a.cluster.mesh.stats.sent.Load())
 	})
 }
 

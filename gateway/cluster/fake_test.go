@@ -241,9 +241,8 @@ func (n *node) close() {
 func (n *node) vanish() {
 	n.bus.close()
 	n.hub.Close()
-	n.cluster.mu.Lock()
-	n.cluster.closed = true
-	n.cluster.mu.Unlock()
+	n.cluster.mesh.close()
+	n.cluster.directory.close()
 	n.bus.cut(true)
 	n.cluster.Close()
 }

@@ -46,7 +46,7 @@ func TestAloneAGatewayGoesOnAndComesBack(t *testing.T) {
 		waitForList(agent, "one", "two", "three")
 		// The list comes from the gateways themselves, and the directory's entry after it.
 		require.Eventually(t, func() bool {
-			there, _, err := b.cluster.readEntry(sessionKey{"", "three"})
+			there, _, err := b.cluster.directory.readEntry(sessionKey{"", "three"})
 			return err == nil && there.Owner == "g-a"
 		}, time.Minute, 50*time.Millisecond)
 	})
@@ -86,7 +86,7 @@ func TestASessionThatMovedWithoutTheDirectoryStaysWithItsProxy(t *testing.T) {
 		again := b.proxy()
 		again.Handle(opening("one"))
 		bus.quiet = false
-		b.cluster.renewClaims()
+		b.cluster.directory.renewClaims()
 		synctest.Wait()
 		require.True(t, b.hub.HasSession("", "one"))
 		require.False(t, a.hub.HasSession("", "one"))
@@ -222,10 +222,10 @@ func TestBadLettersAreRefusedNamedAndLogged(t *testing.T) {
 			"no rights":           {say(func(_ *letter, m *member) { m.Can = rights.Publish }, read), "it has no rights"},
 			"another session":     {say(func(*letter, *member) {}, other), "one session"},
 		} {
-			before := a.cluster.stats.refused.Load()
+			before := a.cluster.mesh.stats.refused.Load()
 			got := postLetter(t, bus, c.data)
 			require.Contains(t, got.Wrong, c.say, name)
-			require.Equal(t, before+1, a.cluster.stats.refused.Load(), name)
+			require.Equal(t, before+1, a.cluster.mesh.stats.refused.Load(), name)
 		}
 		require.Contains(t, said.said(), "gateway=g-b")
 		require.Contains(t, said.said(), "another role or namespace")
@@ -352,7 +352,7 @@ func TestADirectoryThatWasLostIsFilledAgain(t *testing.T) {
 		time.Sleep(2 * lookEvery)
 		synctest.Wait()
 		for _, id := range []string{"one", "two"} {
-			there, _, err := a.cluster.readEntry(sessionKey{"", id})
+			there, _, err := a.cluster.directory.readEntry(sessionKey{"", id})
 			require.NoError(t, err)
 			require.Equal(t, "g-a", there.Owner, id)
 		}

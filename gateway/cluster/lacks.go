@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"terminalproxy/protocol"
@@ -17,57 +18,67 @@ type silence struct {
 	sessions map[sessionKey]struct{} // its sessions that were listed, and are forgotten now
 }
 
-// forgetSilenceLocked forgets the silence of a gateway that came, perhaps under another name.
-func (c *Cluster) forgetSilenceLocked(b beat) {
-	delete(c.silent, b.From)
-	for name, s := range c.silent {
-		if s.address == b.Address && b.Address != "" {
-			delete(c.silent, name)
-		}
+// noteSilence records that a gateway went silent.
+func (d *directory) noteSilence(last peer) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.silent[last.beat.From] = &silence{
+		address:  last.beat.Address,
+		since:    last.at,
+		sessions: make(map[sessionKey]struct{}),
 	}
 }
 
+// forgetSilence forgets the silence of a gateway that came, perhaps under another name.
+func (d *directory) forgetSilence(b beat) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.DeleteFunc(d.silent, func(name string, s *silence) bool {
+		return name == b.From || s.address == b.Address && b.Address != ""
+	})
+}
+
 // Incomplete implements hub.Directory.
-func (c *Cluster) Incomplete(namespace string) *protocol.Incomplete {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.incompleteLocked(namespace)
+func (d *directory) Incomplete(namespace string) *protocol.Incomplete {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.incompleteLocked(namespace)
 }
 
 // incompleteLocked is Incomplete. While the bus changes its server, the other gateways are still
 // known.
-func (c *Cluster) incompleteLocked(namespace string) *protocol.Incomplete {
-	c.noteOfflineLocked()
+func (d *directory) incompleteLocked(namespace string) *protocol.Incomplete {
+	d.noteOfflineLocked()
 	switch {
-	case c.offline.IsZero():
-		return c.silentLacksLocked(namespace)
-	case len(c.peers) > 0 && time.Since(c.offline) <= silentFor:
+	case d.offline.IsZero():
+		return d.silentLacksLocked(namespace)
+	case d.mesh.countPeers() > 0 && time.Since(d.offline) <= silentFor:
 		return nil
 	}
 	return &protocol.Incomplete{
-		Since: c.offline.UnixMilli(),
+		Since: d.offline.UnixMilli(),
 		Why: "this gateway cannot reach the others because no NATS server answers: it knows " +
 			"only its own sessions",
 	}
 }
 
 // noteOfflineLocked records when the bus went out of reach.
-func (c *Cluster) noteOfflineLocked() {
-	if c.bus.isOnline() {
-		c.offline = time.Time{}
-	} else if c.offline.IsZero() {
-		c.offline = time.Now()
+func (d *directory) noteOfflineLocked() {
+	if d.bus.isOnline() {
+		d.offline = time.Time{}
+	} else if d.offline.IsZero() {
+		d.offline = time.Now()
 	}
 }
 
 // silentLacksLocked says that silent gateways may have sessions that no other gateway has.
-func (c *Cluster) silentLacksLocked(namespace string) *protocol.Incomplete {
+func (d *directory) silentLacksLocked(namespace string) *protocol.Incomplete {
 	n, since := 0, time.Now()
-	for _, s := range c.silent {
+	for _, s := range d.silent {
 		missing := 0
 		for k := range s.sessions {
-			_, elsewhere := c.seen[k]
-			if k.namespace == namespace && !elsewhere && c.claims[k] == nil {
+			_, elsewhere := d.seen[k]
+			if k.namespace == namespace && !elsewhere && d.claims[k] == nil {
 				missing++
 			}
 		}
@@ -89,24 +100,24 @@ func (c *Cluster) silentLacksLocked(namespace string) *protocol.Incomplete {
 }
 
 // noteLacks notifies the watchers of lists in which sessions went missing, or are complete again.
-func (c *Cluster) noteLacks() {
-	c.mu.Lock()
-	c.noteOfflineLocked()
-	for name, s := range c.silent {
+func (d *directory) noteLacks() {
+	d.mu.Lock()
+	d.noteOfflineLocked()
+	for name, s := range d.silent {
 		if time.Since(s.since) > silentKept {
-			delete(c.silent, name)
+			delete(d.silent, name)
 		}
 	}
 	var differ []string
-	for namespace, w := range c.wants {
-		now := c.incompleteLocked(namespace)
+	for namespace, w := range d.wants {
+		now := d.incompleteLocked(namespace)
 		if (now == nil) != (w.lacks == nil) || now != nil && *now != *w.lacks {
 			differ = append(differ, namespace)
 		}
 		w.lacks = now
 	}
-	c.mu.Unlock()
+	d.mu.Unlock()
 	for _, namespace := range differ {
-		c.cfg.Hub.NoteDirectoryChange(namespace)
+		d.hub.NoteDirectoryChange(namespace)
 	}
 }

@@ -111,7 +111,7 @@ func TestASilentGatewaysSessionsAreForgottenInTheEnd(t *testing.T) {
 		"a gateway starts": func(t *testing.T, b *node) {
 			came, err := json.Marshal(beat{Wire: wireVersion, From: "g-new", Address: "g-a:7117"})
 			require.NoError(t, err)
-			b.cluster.takeHeartbeat(came, nil)
+			b.cluster.mesh.takeHeartbeat(came, nil)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,36 +9,36 @@ import (
 
 // callPeer sends a letter to another gateway and waits for its answer. It retries once after a
 // timeout: letters are numbered, so each is taken once. The end of ctx ends the wait.
-func (c *Cluster) callPeer(ctx context.Context, to, where string, l *letter) (reply, error) {
-	l.From, l.Bond = c.name, c.bondOf(to)
+func (m *mesh) callPeer(ctx context.Context, to, where string, l *letter) (reply, error) {
+	l.From, l.Bond = m.name(), m.bondOf(to)
 	data, err := l.seal()
 	if err != nil {
 		return reply{}, err
 	}
 	for try := 0; ; try++ {
-		r, err := c.sendLetter(ctx, prefix+to+where, data)
+		r, err := m.sendLetter(ctx, prefix+to+where, data)
 		if try == 1 || !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil ||
-			!c.isHeard(to) {
+			!m.isHeard(to) {
 			return r, err
 		}
 	}
 }
 
-func (c *Cluster) sendLetter(
+func (m *mesh) sendLetter(
 	ctx context.Context,
 	subject string,
 	data []byte,
 ) (r reply, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	c.stats.sent.Add(1)
-	c.stats.sentBytes.Add(uint64(len(data)))
-	largest := c.bus.maxMessageBytes()
+	m.stats.sent.Add(1)
+	m.stats.sentBytes.Add(uint64(len(data)))
+	largest := m.bus.maxMessageBytes()
 	if largest <= partHead {
 		return r, errOffline
 	}
-	for _, m := range cut(data, rand.Uint64(), largest) {
-		answer, err := c.bus.request(ctx, subject, m)
+	for _, message := range cut(data, rand.Uint64(), largest) {
+		answer, err := m.bus.request(ctx, subject, message)
 		if err != nil {
 			return r, err
 		}
@@ -51,15 +51,15 @@ func (c *Cluster) sendLetter(
 
 // handleLetters returns a handler for the letters on a subject. It rejects and logs a malformed
 // letter, and names its sender.
-func (c *Cluster) handleLetters(
+func (m *mesh) handleLetters(
 	limit int,
 	take func(*letter) reply,
 ) func(data []byte, answer func([]byte)) {
 	return func(data []byte, answer func([]byte)) {
-		c.stats.got.Add(1)
-		c.stats.gotBytes.Add(uint64(len(data)))
+		m.stats.got.Add(1)
+		m.stats.gotBytes.Add(uint64(len(data)))
 		var r reply
-		data, done, err := c.parts.addPart(data)
+		data, done, err := m.parts.addPart(data)
 		var l *letter
 		if done {
 			l, err = unseal(data, limit)
@@ -70,9 +70,9 @@ func (c *Cluster) handleLetters(
 			if l != nil {
 				from = l.From
 			}
-			c.logRefusal(from, err.Error())
+			m.logRefusal(from, err.Error())
 			r.Wrong = err.Error()
-		case done && !c.inCurrentBond(l):
+		case done && !m.inCurrentBond(l):
 			r.Lost = true
 		case done:
 			r = take(l)
@@ -84,7 +84,7 @@ func (c *Cluster) handleLetters(
 }
 
 // logRefusal logs a forbidden or malformed letter of another gateway.
-func (c *Cluster) logRefusal(from, why string) {
-	c.stats.refused.Add(1)
-	c.log.Warn("cluster: refused", "gateway", from, "cause", why)
+func (m *mesh) logRefusal(from, why string) {
+	m.stats.refused.Add(1)
+	m.log.Warn("cluster: refused", "gateway", from, "cause", why)
 }

@@ -1,10 +1,8 @@
 package cluster
 
 import (
-	"fmt"
 	"time"
 
-	"terminalproxy/gateway/hub"
 	"terminalproxy/protocol"
 )
 
@@ -17,22 +15,10 @@ type namespaceInterest struct {
 	lacks *protocol.Incomplete // as last told to watchers
 }
 
-// remoteSession is a session of another gateway, as that gateway tells of it.
-type remoteSession struct {
-	at         string // the gateway
-	generation uint64
-	info       protocol.SessionInfo
-	told       time.Time
-	gone       time.Time // when the gateway was lost; zero while it is heard
-	// under is the word of another gateway on the same session, or nil: one of the two has lost the
-	// proxy, and will say so.
-	under *remoteSession
-}
-
 // list mirrors the sessions of a namespace that one other gateway has. That gateway sends the
 // changes.
 type list struct {
-	cluster   *Cluster
+	directory *directory
 	namespace string
 	from      string // the gateway
 	link      string
@@ -41,14 +27,16 @@ type list struct {
 	told      time.Time // when the newest part of an incomplete list came
 }
 
-// addInterestLocked changes the number of a namespace's participants here.
-func (c *Cluster) addInterestLocked(namespace string, more int) {
-	w := c.wants[namespace]
+// addInterest changes the number of a namespace's participants here.
+func (d *directory) addInterest(namespace string, more int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w := d.wants[namespace]
 	if w == nil {
 		w = &namespaceInterest{since: time.Now(), lists: make(map[string]*list)}
-		c.wants[namespace] = w
-		for name := range c.peers {
-			c.requestListLocked(namespace, name)
+		d.wants[namespace] = w
+		for name := range d.mesh.arrivals() {
+			d.requestListLocked(namespace, name)
 		}
 	}
 	w.count += more
@@ -59,47 +47,47 @@ func (c *Cluster) addInterestLocked(namespace string, more int) {
 }
 
 // requestLists asks a gateway for the lists of all namespaces here.
-func (c *Cluster) requestLists(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for namespace := range c.wants {
-		c.requestListLocked(namespace, name)
+func (d *directory) requestLists(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for namespace := range d.wants {
+		d.requestListLocked(namespace, name)
 	}
 }
 
 // requestListLocked asks a gateway for its sessions of a namespace.
-func (c *Cluster) requestListLocked(namespace, from string) {
-	w := c.wants[namespace]
-	if c.closed || w.lists[from] != nil {
+func (d *directory) requestListLocked(namespace, from string) {
+	w := d.wants[namespace]
+	if d.closed || w.lists[from] != nil {
 		return
 	}
-	c.count++
 	l := &list{
-		cluster:   c,
+		directory: d,
 		namespace: namespace,
 		from:      from,
-		link:      fmt.Sprintf("%s.%d", c.name, c.count),
+		link:      d.mesh.newNumber(),
 	}
-	w.lists[from], c.byID[l.link] = l, l
-	c.wg.Go(l.requestSessions) // ends with the call, thrice callTime at most
+	w.lists[from] = l
+	d.mesh.addReceiver(l.link, l)
+	d.wg.Go(l.requestSessions) // ends with the call, thrice callTime at most
 }
 
 // requestSessions asks for the list. A gateway that just came may not have heard of this one yet:
 // requestSessions asks again.
 func (l *list) requestSessions() {
-	c, end := l.cluster, time.Now().Add(callTime)
+	d, end := l.directory, time.Now().Add(callTime)
 	for pause := seekFirst; ; pause *= 2 {
 		question := &letter{Op: opList, Link: l.link, N: 1, Namespace: l.namespace}
-		r, err := c.callPeer(c.ctx, l.from, requests, question)
+		r, err := d.mesh.callPeer(d.ctx, l.from, requests, question)
 		switch {
 		case err == nil && !r.Lost && r.Wrong == "":
 			return
-		case err != nil || !r.Lost || !c.isHeard(l.from) || time.Now().Add(pause).After(end):
+		case err != nil || !r.Lost || !d.mesh.isHeard(l.from) || time.Now().Add(pause).After(end):
 			l.ownerLost()
 			return
 		}
 		select {
-		case <-c.ctx.Done():
+		case <-d.ctx.Done():
 		case <-time.After(pause):
 		}
 	}
@@ -109,26 +97,26 @@ func (l *list) ownerName() string { return l.from }
 
 // ownerLost implements receiver: the gateway is asked again when it is heard.
 func (l *list) ownerLost() {
-	c := l.cluster
-	c.mu.Lock()
-	delete(c.byID, l.link)
-	if w := c.wants[l.namespace]; w != nil && w.lists[l.from] == l {
+	d := l.directory
+	d.mu.Lock()
+	d.mesh.removeReceiver(l.link)
+	if w := d.wants[l.namespace]; w != nil && w.lists[l.from] == l {
 		delete(w.lists, l.from)
 	}
 	var stirred []string
-	for k, s := range c.seen {
+	for k, s := range d.seen {
 		if k.namespace == l.namespace && s.at == l.from && s.gone.IsZero() {
 			if s.gone = time.Now(); s.under != nil {
 				s = *s.under
 			}
-			c.seen[k] = s
+			d.seen[k] = s
 			stirred = append(stirred, k.id)
 		}
 		l.dropShadowedLocked(k)
 	}
-	c.wakeSeekersLocked()
-	c.mu.Unlock()
-	c.cfg.Hub.NoteDirectoryChange(l.namespace, stirred...)
+	d.wakeSeekersLocked()
+	d.mu.Unlock()
+	d.hub.NoteDirectoryChange(l.namespace, stirred...)
 }
 
 // takeLetter implements receiver.
@@ -143,7 +131,7 @@ func (l *list) takeLetter(from *letter) reply {
 	l.got = from.N
 	for _, m := range from.messages {
 		if changed, ok := m.(*protocol.SessionsChanged); ok {
-			l.cluster.cfg.Hub.NoteDirectoryChange(
+			l.directory.hub.NoteDirectoryChange(
 				l.namespace,
 				l.recordSessions(changed, from.Generations)...,
 			)
@@ -155,160 +143,117 @@ func (l *list) takeLetter(from *letter) reply {
 	return reply{}
 }
 
-// recordSessions records a gateway's word on its sessions, and returns their ids. If two gateways
-// have one session, the higher generation counts.
+// recordSessions records a gateway's word on its sessions, and returns their ids.
 func (l *list) recordSessions(
 	m *protocol.SessionsChanged,
 	generations map[string]uint64,
 ) (ids []string) {
-	c := l.cluster
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	d := l.directory
+	d.mu.Lock()
+	ids = l.removeGoneLocked(m)
+	l.full = l.full || !m.More // the first letters carry the whole list
+	l.told = time.Now()
+	var moved, lost []sessionKey
+	for _, info := range m.Sessions {
+		k := sessionKey{l.namespace, info.SessionID}
+		ids = append(ids, k.id)
+		if own := d.claims[k]; own != nil && own.Generation < generations[k.id] {
+			lost = append(lost, k)
+		}
+		if l.recordSessionLocked(k, info, generations[k.id]) {
+			moved = append(moved, k)
+		}
+	}
+	d.wakeSeekersLocked()
+	d.mu.Unlock()
+	for _, k := range moved {
+		d.moved(k, l.from)
+	}
+	if len(lost) > 0 { // while this gateway was stopped or cut off
+		d.enqueueJob(func() {
+			for _, k := range lost {
+				d.checkMoved(k)
+			}
+		})
+	}
+	return ids
+}
+
+// removeGoneLocked forgets the sessions that a gateway no longer has, and returns their ids.
+func (l *list) removeGoneLocked(m *protocol.SessionsChanged) (ids []string) {
+	d := l.directory
 	if m.Full {
-		for k, s := range c.seen {
+		for k, s := range d.seen {
 			if k.namespace == l.namespace && s.at == l.from {
-				c.forgetSightingLocked(k)
+				d.forgetSightingLocked(k)
 				ids = append(ids, k.id)
 			}
 			l.dropShadowedLocked(k)
 		}
 	}
-	l.full = l.full || !m.More // the first letters carry the whole list
-	l.told = time.Now()
 	for _, id := range m.Gone {
 		ids = append(ids, id)
 		k := sessionKey{l.namespace, id}
 		l.dropShadowedLocked(k)
-		if c.seen[k].at == l.from {
-			c.forgetSightingLocked(k)
+		if d.seen[k].at == l.from {
+			d.forgetSightingLocked(k)
 		}
 	}
-	var moved []sessionKey
-	for _, info := range m.Sessions {
-		k := sessionKey{l.namespace, info.SessionID}
-		generation := generations[info.SessionID]
-		ids = append(ids, info.SessionID)
-		if own := c.claims[k]; own != nil && own.Generation < generation {
-			moved = append(moved, k)
-		}
-		old, known := c.seen[k]
-		isOther := known && old.at != l.from && old.gone.IsZero()
-		if isOther && old.generation > generation {
-			continue
-		}
-		c.rerouteLinksLocked(k, l.from)
-		seen := remoteSession{at: l.from, generation: generation, info: info, told: time.Now()}
-		if old, known := c.seen[k]; known && old.at == l.from {
-			seen.under = old.under
-		} else if known && old.gone.IsZero() {
-			old.under = nil
-			seen.under = &old
-		}
-		c.seen[k] = seen
-	}
-	if len(moved) > 0 { // they moved while this gateway was stopped or cut off
-		c.enqueueJob(func() {
-			for _, k := range moved {
-				c.checkMoved(k)
-			}
-		})
-	}
-	c.wakeSeekersLocked()
 	return ids
+}
+
+// recordSessionLocked records a gateway's word on one session, and reports whether another gateway
+// had it before. If two gateways tell of it, the higher generation counts.
+func (l *list) recordSessionLocked(
+	k sessionKey,
+	info protocol.SessionInfo,
+	generation uint64,
+) (moved bool) {
+	d := l.directory
+	old, known := d.seen[k]
+	isOther := known && old.at != l.from
+	if isOther && old.gone.IsZero() && old.generation > generation {
+		return false
+	}
+	seen := remoteSession{at: l.from, generation: generation, info: info, told: time.Now()}
+	if known && !isOther {
+		seen.under = old.under
+	} else if known && old.gone.IsZero() {
+		old.under = nil
+		seen.under = &old
+	}
+	d.seen[k] = seen
+	return isOther
 }
 
 // dropShadowedLocked drops this gateway's word on a session of which another one tells, too.
 func (l *list) dropShadowedLocked(k sessionKey) {
-	s := l.cluster.seen[k]
+	s := l.directory.seen[k]
 	if k.namespace == l.namespace && s.under != nil && s.under.at == l.from {
 		s.under = nil
-		l.cluster.seen[k] = s
+		l.directory.seen[k] = s
 	}
-}
-
-// forgetSightingLocked forgets the newest word on a session.
-func (c *Cluster) forgetSightingLocked(k sessionKey) {
-	if under := c.seen[k].under; under != nil {
-		c.seen[k] = *under
-		return
-	}
-	delete(c.seen, k)
-}
-
-// rerouteLinksLocked makes the routes of a session that was elsewhere seek it again.
-func (c *Cluster) rerouteLinksLocked(k sessionKey, now string) {
-	if old, known := c.seen[k]; !known || old.at == now {
-		return
-	}
-	for key, l := range c.routes {
-		if key.session == k.id && l.space == k.namespace {
-			if at := l.ownerName(); at != "" && at != now {
-				l.ownerLost()
-			}
-		}
-	}
-}
-
-// FindSessions implements hub.Directory.
-func (c *Cluster) FindSessions(namespace string) (all []hub.Place) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for k, s := range c.seen {
-		if k.namespace == namespace {
-			all = append(all, hub.Place{StartedAt: s.info.StartedAt, SessionID: k.id})
-		}
-	}
-	return all
-}
-
-// FindSession implements hub.Directory.
-func (c *Cluster) FindSession(namespace, id string) (info protocol.SessionInfo, there bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s, there := c.seen[sessionKey{namespace, id}]
-	if !there {
-		return info, false
-	}
-	info = s.currentInfo()
-	info.Moving = info.Moving && c.bus.isOnline() // offline, its place is unknown
-	return info, true
 }
 
 // IsComplete implements hub.Directory: all gateways have told their sessions of a namespace, or
 // have had the time.
-func (c *Cluster) IsComplete(namespace string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.isCompleteLocked(namespace)
-}
-
-// currentInfo returns the session's info with its ages as of now.
-func (s remoteSession) currentInfo() protocol.SessionInfo {
-	info, since := s.info, time.Since(s.told).Milliseconds()
-	info.IdleMs += since
-	if info.Blackout != nil {
-		hidden := *info.Blackout
-		hidden.SinceMs += since
-		info.Blackout = &hidden
-	}
-	if !s.gone.IsZero() {
-		info.State, info.Moving = protocol.StateLost, info.State != protocol.StateExited
-		info.Keyboard = protocol.Keyboard{Holder: protocol.HolderUser, Epoch: info.Keyboard.Epoch}
-	}
-	return info
+func (d *directory) IsComplete(namespace string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.isCompleteLocked(namespace)
 }
 
 // isCompleteLocked is IsComplete.
-func (c *Cluster) isCompleteLocked(namespace string) bool {
-	w := c.wants[namespace]
-	if w == nil || !c.bus.isOnline() {
+func (d *directory) isCompleteLocked(namespace string) bool {
+	w := d.wants[namespace]
+	if w == nil || !d.bus.isOnline() {
 		return true
 	}
-	if time.Since(c.begun) < meetTime {
+	if time.Since(d.begun) < meetTime {
 		return false
 	}
-	for name, p := range c.peers {
-		if w.isAwaiting(name, p) {
+	for name, came := range d.mesh.arrivals() {
+		if w.isAwaiting(name, came) {
 			return false
 		}
 	}
@@ -316,13 +261,13 @@ func (c *Cluster) isCompleteLocked(namespace string) bool {
 }
 
 // isAwaiting reports whether a gateway has yet to tell its sessions, and still has time for that.
-func (w *namespaceInterest) isAwaiting(name string, p *peer) bool {
+func (w *namespaceInterest) isAwaiting(name string, came time.Time) bool {
 	since, l := w.since, w.lists[name]
 	if l != nil && l.full {
 		return false
 	}
-	if since.Before(p.came) {
-		since = p.came
+	if since.Before(came) {
+		since = came
 	}
 	if l != nil && since.Before(l.told) {
 		since = l.told
@@ -331,14 +276,14 @@ func (w *namespaceInterest) isAwaiting(name string, p *peer) bool {
 }
 
 // waitForLists waits until the lists of a namespace are complete, or have had their time.
-func (c *Cluster) waitForLists(namespace string) {
+func (d *directory) waitForLists(namespace string) {
 	for {
-		news := c.changeSignal()
-		if c.IsComplete(namespace) {
+		news := d.changeSignal()
+		if d.IsComplete(namespace) {
 			return
 		}
 		select {
-		case <-c.ctx.Done():
+		case <-d.ctx.Done():
 			return
 		case <-time.After(seekEvery): // the missing lists may have had their time
 		case <-news:
@@ -346,118 +291,22 @@ func (c *Cluster) waitForLists(namespace string) {
 	}
 }
 
-// changeSignal returns a channel that is closed at the next change.
-func (c *Cluster) changeSignal() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.news
-}
-
-// forgetLost forgets the sessions of gateways that did not come back, and asks the others for their
-// lists.
-func (c *Cluster) forgetLost() {
-	c.mu.Lock()
-	var forgot []sessionKey
-	for k, s := range c.seen {
-		if !s.gone.IsZero() && time.Since(s.gone) > lostFor {
-			if quiet := c.silent[s.at]; quiet != nil && s.info.State != protocol.StateExited {
-				quiet.sessions[k] = struct{}{}
-			}
-			c.forgetSightingLocked(k)
-			forgot = append(forgot, k)
-		}
-	}
-	if len(forgot) > 0 {
-		c.wakeSeekersLocked()
-	}
-	var here []string
-	for name := range c.peers {
-		here = append(here, name)
-	}
-	c.mu.Unlock()
-	for _, name := range here {
-		c.requestLists(name)
-	}
-	for _, k := range forgot {
-		c.cfg.Hub.NoteDirectoryChange(k.namespace, k.id)
-	}
-}
-
 // forgetInterests ends the lists of namespaces without participants.
-func (c *Cluster) forgetInterests() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for namespace, w := range c.wants {
+func (d *directory) forgetInterests() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for namespace, w := range d.wants {
 		if w.empty.IsZero() || time.Since(w.empty) < lingerFor {
 			continue
 		}
-		delete(c.wants, namespace)
+		delete(d.wants, namespace)
 		for _, l := range w.lists {
-			delete(c.byID, l.link) // the answer to the gateway's next letter ends its part
+			d.mesh.removeReceiver(l.link) // the answer to the gateway's next letter ends its part
 		}
-		for k := range c.seen {
+		for k := range d.seen {
 			if k.namespace == namespace {
-				delete(c.seen, k)
+				delete(d.seen, k)
 			}
 		}
 	}
-}
-
-// seekSession returns the gateway that has a session, or "", and whether this one has it. anew
-// reads the directory first, since the lists may name a gateway that has lost the session.
-func (c *Cluster) seekSession(k sessionKey, anew bool) (at string, here bool) {
-	if c.cfg.Hub.HasSession(k.namespace, k.id) {
-		return "", true
-	}
-	told := c.sightedAt(k)
-	if told != "" && !anew {
-		return told, false
-	}
-	there, _, err := c.readEntry(k)
-	if err == nil && there.Owner != c.name && c.isHeard(there.Owner) {
-		return there.Owner, false
-	}
-	return told, false
-}
-
-// sightedAt returns the gateway that told of a session, "" if that one is gone.
-func (c *Cluster) sightedAt(k sessionKey) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.seen[k]; s.gone.IsZero() && c.peers[s.at] != nil {
-		return s.at
-	}
-	return ""
-}
-
-// wasSeen reports whether another gateway has, or had a moment ago, the session.
-func (c *Cluster) wasSeen(k sessionKey) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, known := c.seen[k]
-	return known
-}
-
-// isHeard reports whether a gateway is heard.
-func (c *Cluster) isHeard(name string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.peers[name] != nil
-}
-
-// findHost returns the gateway of a host that starts programs, or "".
-func (c *Cluster) findHost(namespace, hostKey string) string {
-	c.mu.Lock()
-	var names []string
-	for name := range c.peers {
-		names = append(names, name)
-	}
-	c.mu.Unlock()
-	for _, name := range names {
-		question := &letter{Op: opHost, Namespace: namespace, Host: hostKey}
-		if r, err := c.callPeer(c.ctx, name, requests, question); err == nil && r.Yes {
-			return name
-		}
-	}
-	return ""
 }

@@ -4,9 +4,7 @@ import "terminalproxy/gateway/metrics"
 
 // ConnectionState reports whether the cluster is reached, and how many other gateways are heard.
 func (c *Cluster) ConnectionState() (online bool, gateways int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.bus.isOnline(), len(c.peers)
+	return c.bus.isOnline(), c.mesh.countPeers()
 }
 
 // Problem returns the problem with the servers, and the operator's next step; both are "" without
@@ -26,15 +24,7 @@ func (c *Cluster) Problem() (problem, nextStep string) {
 // Stats returns the cluster's metrics.
 func (c *Cluster) Stats() []metrics.Family {
 	online, gateways := c.ConnectionState()
-	c.mu.Lock()
-	links, remotes, elsewhere, unclaimed := len(c.routes), len(c.remotes), len(c.seen), 0
-	for _, own := range c.claims {
-		if own.revision == 0 {
-			unclaimed++
-		}
-	}
-	c.mu.Unlock()
-	n := &c.stats
+	n := &c.mesh.stats
 	reached := 0
 	if online {
 		reached = 1
@@ -43,14 +33,14 @@ func (c *Cluster) Stats() []metrics.Family {
 		metrics.Single("cluster_connected", "Whether NATS is reached: 1, or 0.", reached),
 		metrics.Single("cluster_gateways", "Other gateways heard.", gateways),
 		metrics.Single("cluster_sessions",
-			"Sessions of other gateways that are listed here.", elsewhere),
+			"Sessions of other gateways that are listed here.", c.directory.countElsewhere()),
 		metrics.Single("cluster_sessions_unclaimed",
-			"Sessions here that are not in the directory.", unclaimed),
+			"Sessions here that are not in the directory.", len(c.directory.openClaims())),
 		metrics.Single("cluster_links",
-			"Connections of participants here to sessions elsewhere.", links),
+			"Connections of participants here to sessions elsewhere.", c.relay.countRoutes()),
 		metrics.Single("cluster_remotes",
 			"Participants of other gateways here, one for each session "+
-				"that they use, and their lists.", remotes),
+				"that they use, and their lists.", c.remotes.count()),
 		metrics.Single("cluster_messages_sent_total",
 			"Messages that were sent to other gateways.", n.sent.Load()),
 		metrics.Single("cluster_messages_received_total",
@@ -62,6 +52,6 @@ func (c *Cluster) Stats() []metrics.Family {
 		metrics.Single("cluster_refused_total",
 			"What other gateways sent and this one refused: see the log.", n.refused.Load()),
 		metrics.Single("cluster_uncontested_total",
-			"Sessions that were opened while the directory did not answer.", n.uncontested.Load()),
+			"Sessions that were opened while the directory did not answer.", c.directory.uncontested.Load()),
 	}
 }

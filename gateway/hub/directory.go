@@ -2,9 +2,8 @@ package hub
 
 import "terminalproxy/protocol"
 
-// Directory knows the sessions of other gateways, without a transport. The hub calls all methods
-// except ClaimSession under its lock: they must not wait, and must not call the hub from the same
-// goroutine.
+// Directory knows which gateway has which session. The hub calls all methods except ClaimSession
+// under its lock: they must not wait, and must not call the hub from the same goroutine.
 type Directory interface {
 	// ClaimSession asks whether a proxy of a namespace may open a session here, and tells the other
 	// gateways. It waits briefly for their answer and is called without the hub's lock. The error
@@ -18,29 +17,9 @@ type Directory interface {
 	IsComplete(namespace string) bool
 	// Incomplete reports that unreachable gateways may have sessions of a namespace; otherwise nil.
 	Incomplete(namespace string) *protocol.Incomplete
-	// Forward takes a message that this hub cannot answer, and reports whether it did. It brings
-	// the message to another gateway; the answer comes with [Peer.Deliver] or [Peer.RefuseUnknown].
-	Forward(p *Peer, m protocol.Message) bool
-	// ForwardMoved is Forward for what a participant asked here about a session that has just moved
-	// away.
-	ForwardMoved(p *Peer, m protocol.Message) bool
 	// AnnounceSession reports that a session is here from now on, or no longer.
 	AnnounceSession(namespace, id string, here bool)
-	// NoteDoing reports what a participant does from now on.
-	NoteDoing(p *Peer, now Doing)
 }
-
-// Doing is what a participant does.
-type Doing int
-
-// What a participant does.
-const (
-	Came   Doing = iota // it joined
-	Works               // it has an open request
-	Rests               // it has neither a request nor a connection
-	Behind              // it takes live output again and needs a repaint
-	Left                // it is gone
-)
 
 // localDirectory is the directory of a gateway without others.
 type localDirectory struct{}
@@ -52,15 +31,14 @@ func (localDirectory) FindSessions(string) []Place { return nil }
 func (localDirectory) FindSession(_, _ string) (info protocol.SessionInfo, there bool) {
 	return info, false
 }
-func (localDirectory) IsComplete(string) bool                    { return true }
-func (localDirectory) Incomplete(string) *protocol.Incomplete    { return nil }
-func (localDirectory) Forward(*Peer, protocol.Message) bool      { return false }
-func (localDirectory) ForwardMoved(*Peer, protocol.Message) bool { return false }
-func (localDirectory) AnnounceSession(_, _ string, _ bool)       {}
-func (localDirectory) NoteDoing(*Peer, Doing)                    {}
+func (localDirectory) IsComplete(string) bool                 { return true }
+func (localDirectory) Incomplete(string) *protocol.Incomplete { return nil }
+func (localDirectory) AnnounceSession(_, _ string, _ bool)    {}
 
-// SetDirectory installs a directory. Call it before the first Join.
-func (h *Hub) SetDirectory(d Directory) { h.directory, h.lists.directory = d, d }
+// JoinCluster gives the hub the directory and the relay of a cluster. Call it before the first Join.
+func (h *Hub) JoinCluster(d Directory, r Relay) {
+	h.directory, h.lists.directory, h.relay = d, d, r
+}
 
 // NoteDirectoryChange notes that the directory's sessions of a namespace may have changed; without
 // ids, its reachability.
@@ -108,62 +86,6 @@ func (h *Hub) HasHost(namespace, hostKey string) bool {
 	return h.hosts.connected[hostOf(&Peer{member: Member{Namespace: namespace}}, hostKey)] != nil
 }
 
-// Member returns the participant's identity.
-func (p *Peer) Member() Member { return p.member }
-
-// Deliver sends the participant a message from another gateway. room reports whether it keeps up.
-func (p *Peer) Deliver(m protocol.Message) (room bool) { return p.out.putAsIs(m) }
-
-// HasRoom reports whether the participant keeps up with its messages.
-func (p *Peer) HasRoom() bool { return p.out.hasRoom() }
-
-// AddRemoteGrants adds to the number of grants that the participant has at other gateways.
-func (p *Peer) AddRemoteGrants(more int32) { p.grants.Add(more) }
-
-// RefuseUnknown answers a message about a session that no gateway has.
-func (p *Peer) RefuseUnknown(m protocol.Message) {
-	p.hub.mu.Lock()
-	defer p.hub.mu.Unlock()
-	if !p.gone {
-		p.failUnknown(m)
-	}
-}
-
-func (p *Peer) failUnknown(m protocol.Message) {
-	if start, ok := m.(*protocol.ProxyStart); ok {
-		p.rejectStart(start)
-		return
-	}
-	message := p.hub.unknownSessionText(p, protocol.SessionID(m))
-	if protocol.RequestID(m) == "" { // without an id, the text names the message
-		message = protocol.KindOf(m) + ": " + message
-	}
-	p.failRequest(m, protocol.CodeNoSession, message)
-}
-
-// forwardRemote forwards a message for another gateway and reports whether it did. A participant
-// that came from another gateway is not forwarded again.
-func (h *Hub) forwardRemote(p *Peer, m protocol.Message) bool {
-	if p.member.Remote || h.directory == (localDirectory{}) {
-		return false
-	}
-	id := protocol.SessionID(m)
-	switch m := m.(type) {
-	case *protocol.SessionsList:
-		return !h.directory.IsComplete(p.member.Namespace) && h.directory.Forward(p, m)
-	case *protocol.ProxyStart:
-		return h.hosts.connected[hostOf(p, m.HostKey)] == nil && h.directory.Forward(p, m)
-	}
-	return id != "" && h.sessions[key{p.member.Namespace, id}] == nil && h.directory.Forward(p, m)
-}
-
-// SendList answers a list request with the sessions known now.
-func (p *Peer) SendList(m *protocol.SessionsList) {
-	p.hub.mu.Lock()
-	defer p.hub.mu.Unlock()
-	p.out.put(p.hub.lists.replyTo(p, m))
-}
-
 // RemoveMoved removes a session whose proxy is with another gateway now. The requests and streams
 // of this gateway's participants follow it. Those of other gateways end with [ErrMoved], and their
 // gateways find the session again.
@@ -188,7 +110,7 @@ func (h *Hub) RemoveMoved(namespace, id string) {
 			continue
 		}
 		interest.peer.out.clearSnapshotForm(id)
-		if !h.directory.ForwardMoved(interest.peer, interest.message) {
+		if !h.relay.ForwardMoved(interest.peer, interest.message) {
 			interest.peer.failRequest(
 				interest.message,
 				protocol.CodeUnavailable,
@@ -240,9 +162,3 @@ func (s *session) takeInterests() (all []openInterest) {
 	}
 	return all
 }
-
-// IsRepeatable reports whether a gateway may get m a second time.
-func IsRepeatable(m protocol.Message) bool { return isRepeatable(m) }
-
-// UncertaintyText returns what to add to a failure of m about its unknown effect, or "".
-func UncertaintyText(m protocol.Message) string { return (&pending{request: m}).uncertaintyText() }

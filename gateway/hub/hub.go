@@ -97,6 +97,7 @@ type Process interface {
 type Hub struct {
 	log          *slog.Logger
 	directory    Directory
+	relay        Relay
 	predecessor  string // the process that did not hand over, and why, or ""
 	sessionLimit int    // running sessions
 
@@ -122,7 +123,7 @@ type key struct{ namespace, id string }
 // New returns an empty hub. log may be nil.
 func New(log *slog.Logger) *Hub {
 	h := &Hub{
-		log: cmp.Or(log, slog.New(slog.DiscardHandler)), directory: localDirectory{},
+		log: cmp.Or(log, slog.New(slog.DiscardHandler)), directory: localDirectory{}, relay: noRelay{},
 		peers:    make(map[*Peer]struct{}),
 		sessions: make(map[key]*session), sessionLimit: maxSessions,
 		hosts:       hosts{make(map[hostKey]*Peer), make(map[key]startedProgram)},
@@ -181,7 +182,7 @@ func (h *Hub) Join(m Member) *Peer {
 		return p
 	}
 	h.peers[p] = struct{}{}
-	h.directory.NoteDoing(p, Came)
+	h.relay.NoteDoing(p, Came)
 	h.log.Info("joined", p.logAttr(), "local", m.Local)
 	if m.Role == RoleAgent {
 		k := key{m.Namespace, m.ID}
@@ -238,7 +239,7 @@ func (p *Peer) Leave() {
 	}
 	p.gone = true
 	delete(h.peers, p)
-	h.directory.NoteDoing(p, Left)
+	h.relay.NoteDoing(p, Left)
 	p.out.end(ErrLeft)
 	h.log.Info("left", p.logAttr(), "cause", p.out.endReason())
 	k := key{p.member.Namespace, p.member.ID}

@@ -20,7 +20,7 @@ func (p *Peer) setBusy(on bool) {
 	k := key{p.member.Namespace, p.member.ID}
 	before := h.agents.countConnections(k) > 0
 	p.idle = !on
-	h.directory.NoteDoing(p, map[bool]Doing{true: Works, false: Rests}[on])
+	h.relay.NoteDoing(p, map[bool]Doing{true: Works, false: Rests}[on])
 	if now := h.agents.countConnections(k) > 0; now != before {
 		h.agents.sendPresence(k, now)
 	}

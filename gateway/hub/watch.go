@@ -48,7 +48,7 @@ func (s *session) forwardOutput(m *protocol.Output) {
 func (p *Peer) catchUp() {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
-	p.hub.directory.NoteDoing(p, Behind)
+	p.hub.relay.NoteDoing(p, Behind)
 	for _, s := range p.hub.sessions {
 		if w := s.watchers.followers[p]; w != nil {
 			w.needsRepaint = true

@@ -75,7 +75,7 @@ func (l *route) failPending(asked []protocol.Message, queue []letter) {
 		"the gateway of session %s went away, and its proxy did not come back",
 		l.key.session,
 	)
-	if lacks := l.cluster.Incomplete(l.space); lacks != nil {
+	if lacks := l.relay.directory.Incomplete(l.space); lacks != nil {
 		message = fmt.Sprintf(
 			"session %s cannot be reached, and may be at another gateway: %s",
 			l.key.session,
@@ -120,7 +120,7 @@ func (l *route) failUncertain() {
 
 // waitForOwner waits until a gateway has the session.
 func (l *route) waitForOwner() (at string, here bool) {
-	c, wait := l.cluster, seekFirst
+	d, wait := l.relay.directory, seekFirst
 	l.mu.Lock()
 	first := l.failing.IsZero() || time.Since(l.began) > lostFor
 	if first {
@@ -129,8 +129,8 @@ func (l *route) waitForOwner() (at string, here bool) {
 	end := l.failing.Add(lostFor)
 	l.mu.Unlock()
 	for ; ; first = true {
-		news := c.changeSignal()
-		at, here = c.seekSession(sessionKey{l.space, l.key.session}, true)
+		news := d.changeSignal()
+		at, here = d.seekSession(sessionKey{l.space, l.key.session}, true)
 		if first && (at != "" || here) {
 			return at, here
 		}

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -36,12 +35,12 @@ type routeKey struct {
 // When no gateway has the session, its requests fail or are handled here, and the route is unrouted
 // again if more letters wait, else it ends. It also ends when its participant leaves.
 type route struct {
-	cluster *Cluster
-	key     routeKey
-	space   string
-	wake    chan struct{} // holds a token when run has work
-	done    chan struct{}
-	ending  sync.Once
+	relay  *relay
+	key    routeKey
+	space  string
+	wake   chan struct{} // holds a token when run has work
+	done   chan struct{}
+	ending sync.Once
 
 	mu      sync.Mutex
 	queue   []letter // letters to send
@@ -61,96 +60,20 @@ type route struct {
 	failing  time.Time              // since when no owner answers; zero while one does
 }
 
-// Forward implements hub.Directory.
-func (c *Cluster) Forward(p *hub.Peer, m protocol.Message) bool {
-	member := p.Member()
-	if member.Remote || member.Token == "" || member.Role == hub.RoleProxy {
-		return false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return false
-	}
-	k := routeKey{peer: p, session: protocol.SessionID(m)}
-	switch m := m.(type) {
-	case *protocol.SessionsList:
-		c.wg.Go(func() { // ends when the lists are complete, or have had their time
-			c.waitForLists(member.Namespace)
-			p.SendList(m)
-		})
-		return true
-	case *protocol.ProxyStart:
-		k.host = m.HostKey
-	}
-	_, known := c.seen[sessionKey{member.Namespace, k.session}]
-	if c.routes[k] == nil && !known && (!c.bus.isOnline() || len(c.peers) == 0) {
-		return false
-	}
-	c.routeToLocked(k, member.Namespace).
-		enqueueLetter(letter{Op: opSay, messages: []protocol.Message{m}})
-	return true
-}
-
-// ForwardMoved implements hub.Directory.
-func (c *Cluster) ForwardMoved(p *hub.Peer, m protocol.Message) bool {
-	member := p.Member()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if member.Token == "" || c.closed {
-		return false
-	}
-	l := c.routeToLocked(routeKey{peer: p, session: protocol.SessionID(m)}, member.Namespace)
-	l.trackRequest(m)
-	l.markPassed(&letter{messages: []protocol.Message{m}})
-	l.ownerLost()
-	return true
-}
-
-// routeToLocked returns a participant's route to a session, and makes it if necessary.
-func (c *Cluster) routeToLocked(k routeKey, namespace string) *route {
-	l := c.routes[k]
-	if l == nil {
-		l = &route{
-			cluster:  c,
-			key:      k,
-			space:    namespace,
-			wake:     make(chan struct{}, 1),
-			done:     make(chan struct{}),
-			answered: make(map[string]bool),
-			passed:   make(map[string]bool),
-			abort:    func() {},
-		}
-		c.routes[k] = l
-		c.wg.Go(l.run) // ends with close
-	}
-	return l
-}
-
-// NoteDoing implements hub.Directory.
-func (c *Cluster) NoteDoing(p *hub.Peer, now hub.Doing) {
-	member := p.Member()
-	if member.Remote || member.Token == "" || member.Role == hub.RoleProxy {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch now {
-	case hub.Came:
-		c.addInterestLocked(member.Namespace, 1)
-		return
-	case hub.Left:
-		c.addInterestLocked(member.Namespace, -1)
-	default: // it stays
-	}
-	for k, l := range c.routes {
-		if k.peer == p {
-			l.forwardDoing(now)
-		}
+func newRoute(r *relay, k routeKey, namespace string) *route {
+	return &route{
+		relay:    r,
+		key:      k,
+		space:    namespace,
+		wake:     make(chan struct{}, 1),
+		done:     make(chan struct{}),
+		answered: make(map[string]bool),
+		passed:   make(map[string]bool),
+		abort:    func() {},
 	}
 }
 
-// forwardDoing tells the owner what the participant does. The caller holds the cluster's lock.
+// forwardDoing tells the owner what the participant does. The relay is locked.
 func (l *route) forwardDoing(now hub.Doing) {
 	switch now {
 	case hub.Left:
@@ -264,23 +187,23 @@ const (
 
 // findOwner finds the owner for a first message, or answers it.
 func (l *route) findOwner(m protocol.Message) firstOutcome {
-	c, p := l.cluster, l.key.peer
+	r, p := l.relay, l.key.peer
 	switch m := m.(type) {
 	case *protocol.ProxyStart:
-		if at := c.findHost(l.space, m.HostKey); at != "" {
+		if at := r.findHost(l.space, m.HostKey); at != "" {
 			l.connectTo(at)
 			return found
 		}
 	default:
 		k := sessionKey{l.space, l.key.session}
-		switch at, here := c.seekSession(k, false); {
+		switch at, here := r.directory.seekSession(k, false); {
 		case here:
 			p.Handle(m)
 			return answered
 		case at != "":
 			l.connectTo(at)
 			return found
-		case c.wasSeen(k):
+		case r.directory.wasSeen(k):
 			return expected
 		}
 	}
@@ -291,32 +214,30 @@ func (l *route) findOwner(m protocol.Message) firstOutcome {
 // closeIfUnused ends a route that leads nowhere, unless it has more to send. It reports whether the
 // route goes on.
 func (l *route) closeIfUnused() bool {
-	c := l.cluster
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	r := l.relay
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.queue) > 0 {
 		return true
 	}
-	if c.routes[l.key] == l {
-		delete(c.routes, l.key)
+	if r.routes[l.key] == l {
+		delete(r.routes, l.key)
 	}
 	return false
 }
 
 // connectTo starts the route to an owner.
 func (l *route) connectTo(at string) {
-	c := l.cluster
-	c.mu.Lock()
-	c.count++
-	id := fmt.Sprintf("%s.%d", c.name, c.count)
+	m := l.relay.mesh
+	number := m.newNumber()
 	l.mu.Lock()
-	delete(c.byID, l.id)
-	l.at, l.id, l.sent, l.got, l.broken, l.began = at, id, 0, 0, false, time.Now()
-	c.byID[id] = l
+	former := l.id
+	l.at, l.id, l.sent, l.got, l.broken, l.began = at, number, 0, 0, false, time.Now()
 	l.mu.Unlock()
-	c.mu.Unlock()
+	m.removeReceiver(former)
+	m.addReceiver(number, l) // before its first letter
 }
 
 // sendOnRoute sends a letter to the present owner. If that fails, the route is broken.
@@ -329,7 +250,7 @@ func (l *route) sendOnRoute(outgoing *letter) {
 		func(m protocol.Message) bool { return l.passed[protocol.RequestID(m)] },
 	)
 	at := l.at
-	ctx, cancel := context.WithCancel(l.cluster.ctx)
+	ctx, cancel := context.WithCancel(l.relay.mesh.ctx)
 	defer cancel()
 	l.abort = cancel
 	l.mu.Unlock()
@@ -345,7 +266,7 @@ func (l *route) sendOnRoute(outgoing *letter) {
 		}
 		outgoing.frames = append(outgoing.frames, frame)
 	}
-	r, err := l.cluster.callPeer(ctx, at, requests, outgoing)
+	r, err := l.relay.mesh.callPeer(ctx, at, requests, outgoing)
 	switch {
 	case err != nil || r.Lost:
 		if errors.Is(err, errNobody) || r.Lost {
@@ -395,38 +316,34 @@ func (l *route) reportRefusal(outgoing *letter, r reply) {
 // sendGoodbye tells the owner, if it can be reached, that the participant is gone. It does not wait
 // for that.
 func (l *route) sendGoodbye() {
-	c := l.cluster
+	m := l.relay.mesh
 	l.mu.Lock()
 	l.sent++
-	at, outgoing := l.at, &letter{Op: opLeave, Link: l.id, N: l.sent, From: c.name}
+	at, outgoing := l.at, &letter{Op: opLeave, Link: l.id, N: l.sent, From: m.name()}
 	l.mu.Unlock()
 	data, err := outgoing.seal()
-	if at == "" || outgoing.N == 1 || err != nil || !c.bus.isOnline() {
+	if at == "" || outgoing.N == 1 || err != nil || !m.bus.isOnline() {
 		return
 	}
 	// A gateway that misses this misses the heartbeats, too, or gets the answer to its next letter.
-	// c.wg may grow here, since the caller is counted in it.
-	c.wg.Go(func() {
+	// The group may grow here, since the caller is counted in it.
+	l.relay.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), callTime)
 		defer cancel()
-		_, _ = c.bus.request(ctx, prefix+at+requests, append([]byte{whole}, data...))
+		_, _ = m.bus.request(ctx, prefix+at+requests, append([]byte{whole}, data...))
 	})
 }
 
 // close ends the route.
 func (l *route) close() {
 	l.ending.Do(func() {
-		c := l.cluster
-		c.mu.Lock()
-		defer c.mu.Unlock()
+		l.relay.removeRoute(l)
 		l.mu.Lock()
-		delete(c.byID, l.id)
+		id := l.id
 		l.setGrantLocked(nil)
 		l.abort()
 		l.mu.Unlock()
-		if c.routes[l.key] == l {
-			delete(c.routes, l.key)
-		}
+		l.relay.mesh.removeReceiver(id)
 		close(l.done)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"terminalproxy/gateway/hub"
 	"terminalproxy/protocol"
 )
 
@@ -185,23 +184,3 @@ func (l *route) recordAnswerLocked(m protocol.Message) (known bool) {
 	}
 	return known
 }
-
-// receiver takes the letters that other gateways send for participants here.
-type receiver interface {
-	ownerName() string
-	takeLetter(l *letter) reply
-	ownerLost()
-}
-
-// deliverLetter takes a letter for a participant of this gateway.
-func (c *Cluster) deliverLetter(l *letter) reply {
-	c.mu.Lock()
-	t := c.byID[l.Link]
-	c.mu.Unlock()
-	if t == nil {
-		return reply{Lost: true}
-	}
-	return t.takeLetter(l)
-}
-
-var _ hub.Directory = (*Cluster)(nil)
