@@ -114,6 +114,7 @@ func (l *route) requestRepaint() {
 
 // run sends the queued letters until close, or until no other gateway has the session.
 func (l *route) run() {
+	defer l.forgetNumber() // a route that was closed meanwhile may have got another one
 	defer l.close()
 	for {
 		select {
@@ -339,11 +340,18 @@ func (l *route) close() {
 	l.ending.Do(func() {
 		l.relay.removeRoute(l)
 		l.mu.Lock()
-		id := l.id
 		l.setGrantLocked(nil)
 		l.abort()
 		l.mu.Unlock()
-		l.relay.mesh.removeReceiver(id)
+		l.forgetNumber()
 		close(l.done)
 	})
+}
+
+// forgetNumber ends the delivery of the owner's letters.
+func (l *route) forgetNumber() {
+	l.mu.Lock()
+	number := l.id
+	l.mu.Unlock()
+	l.relay.mesh.removeReceiver(number)
 }
