@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/protocol/handshake"
 )
 
 // Headers of the handshake that say who the agent is.
@@ -52,7 +51,7 @@ type Config struct {
 	// Header is sent with the handshake: Authorization, where the gateway wants it.
 	Header http.Header
 	// Others are the gateways to turn to, in this order, when the first does not answer or is lost.
-	// A refusal is an answer, too: see [handshake.Doors].
+	// A refusal is an answer, too.
 	Others []Door
 	// Passed is told of a gateway that was passed over because its certificate is wrong. It may be
 	// nil.
@@ -89,9 +88,8 @@ type Door struct {
 // waits as long as the gateway does: it answers every request, at the latest 10 seconds after the
 // request's own time limit.
 type Client struct {
-	cfg   Config
-	doors []Door // empty in this process
-	turns *handshake.Doors
+	cfg    Config
+	dialer *dialer // nil in this process
 	// makes a connection; again: after another one
 	open func(ctx context.Context, again bool) (link, error)
 	// connections can stall, and can be made again
@@ -105,9 +103,6 @@ type Client struct {
 
 	mu   sync.Mutex
 	conn *conn // nil before the first call
-
-	// when a gateway elsewhere said last that it restarts, in Unix nanoseconds
-	restarts atomic.Int64
 }
 
 // ErrClosed is the error of every call after Close.
@@ -117,8 +112,9 @@ var ErrClosed = errors.New("the client is closed")
 func New(cfg Config) *Client {
 	c := newClient(cfg)
 	c.remote = true
+	c.dialer = newDialer(&c.cfg)
 	c.open = func(ctx context.Context, again bool) (link, error) {
-		s, err := c.dialGateway(ctx, again)
+		s, err := c.dialer.dialGateway(ctx, again)
 		if err != nil {
 			return nil, err // a nil *socket would be a link that is not nil
 		}
@@ -130,19 +126,11 @@ func New(cfg Config) *Client {
 func newClient(cfg Config) *Client {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancelCause(context.Background())
-	first := Door{Dial: cfg.Dial, URL: cfg.URL, ViewURL: cfg.ViewURL, Header: cfg.Header}
-	doors := append([]Door{first}, cfg.Others...)
-	urls := make([]string, len(doors))
-	for i, d := range doors {
-		urls[i] = d.URL
-	}
 	return &Client{
-		cfg:   cfg,
-		doors: doors,
-		turns: handshake.NewDoors(urls, cfg.Passed),
-		ctx:   ctx,
-		stop:  stop,
-		turn:  make(chan struct{}, 1),
+		cfg:  cfg,
+		ctx:  ctx,
+		stop: stop,
+		turn: make(chan struct{}, 1),
 		// Random, so that two processes with one lasting identity never use the same request id by
 		// chance.
 		prefix: strings.ToLower(rand.Text()[:12]),

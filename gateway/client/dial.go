@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -62,15 +63,34 @@ func Hint(err error) string {
 	return ""
 }
 
+// dialer makes a client's connections to the first of its gateways that answers.
+type dialer struct {
+	cfg   *Config
+	doors []Door
+	turns *handshake.Doors
+	// when a gateway elsewhere said last that it restarts, in Unix nanoseconds
+	restarts atomic.Int64
+}
+
+func newDialer(cfg *Config) *dialer {
+	first := Door{Dial: cfg.Dial, URL: cfg.URL, ViewURL: cfg.ViewURL, Header: cfg.Header}
+	doors := append([]Door{first}, cfg.Others...)
+	urls := make([]string, len(doors))
+	for i, d := range doors {
+		urls[i] = d.URL
+	}
+	return &dialer{cfg: cfg, doors: doors, turns: handshake.NewDoors(urls, cfg.Passed)}
+}
+
 // dialGateway makes a WebSocket. It tries longer if a gateway was there before.
-func (c *Client) dialGateway(ctx context.Context, again bool) (*socket, error) {
-	if err := c.spreadReconnects(ctx); err != nil {
+func (d *dialer) dialGateway(ctx context.Context, again bool) (*socket, error) {
+	if err := d.spreadReconnects(ctx); err != nil {
 		return nil, err
 	}
 	began, backoff := time.Now(), pace.Backoff{First: firstDelay, Longest: longestWait}
 	var cause error
 	for try := 1; ; try++ {
-		s, err := c.tryGateways(ctx, try-1)
+		s, err := d.tryGateways(ctx, try-1)
 		if err == nil {
 			return s, nil
 		}
@@ -82,7 +102,7 @@ func (c *Client) dialGateway(ctx context.Context, again bool) (*socket, error) {
 		}
 		if again && time.Since(began) > patience || !again && try >= firstTries || ctx.Err() != nil {
 			gone := &Unreachable{
-				URL:   c.gatewayURLs(),
+				URL:   d.gatewayURLs(),
 				Cause: cause,
 				Hint: "start a session with `proxy --agent PROGRAM`, " +
 					"or check the gateway's address",
@@ -90,38 +110,38 @@ func (c *Client) dialGateway(ctx context.Context, again bool) (*socket, error) {
 			gone.Hint = cmp.Or(Hint(cause), gone.Hint)
 			return nil, gone
 		}
-		c.cfg.Log.Debug("dial gateway", "url", c.gatewayURLs(), "error", err)
+		d.cfg.Log.Debug("dial gateway", "url", d.gatewayURLs(), "error", err)
 		_ = backoff.Pause(ctx) // the next round notices the end of ctx
 	}
 }
 
 // spreadReconnects waits if a gateway elsewhere has just announced a restart: its other clients
 // reconnect as well.
-func (c *Client) spreadReconnects(ctx context.Context) error {
-	if time.Since(time.Unix(0, c.restarts.Load())) > handshake.Spread {
+func (d *dialer) spreadReconnects(ctx context.Context) error {
+	if time.Since(time.Unix(0, d.restarts.Load())) > handshake.Spread {
 		return nil
 	}
 	return pace.Pause(ctx, rand.N(handshake.Spread))
 }
 
 // gatewayURLs lists the URLs for people.
-func (c *Client) gatewayURLs() string {
-	names := make([]string, len(c.doors))
-	for i, d := range c.doors {
-		names[i] = d.URL
+func (d *dialer) gatewayURLs() string {
+	names := make([]string, len(d.doors))
+	for i, door := range d.doors {
+		names[i] = door.URL
 	}
 	return strings.Join(names, ", ")
 }
 
 // tryGateways dials each gateway once. A gateway that answered and refused gives a *protocol.Error.
-func (c *Client) tryGateways(ctx context.Context, round int) (s *socket, err error) {
-	err = c.turns.Try(ctx, round, isRefusal, func(ctx context.Context, i int) error {
-		ws, gathers, err := c.dialDoor(ctx, c.doors[i])
+func (d *dialer) tryGateways(ctx context.Context, round int) (s *socket, err error) {
+	err = d.turns.Try(ctx, round, isRefusal, func(ctx context.Context, i int) error {
+		ws, gathers, err := d.dialDoor(ctx, d.doors[i])
 		if err == nil {
 			s = newSocket(ws, gathers)
-			s.several = c.turns.Several()
-			s.restarts = func() { c.restarts.Store(time.Now().UnixNano()) }
-			s.gone = func() { c.turns.NoteLost(i) }
+			s.several = d.turns.Several()
+			s.restarts = func() { d.restarts.Store(time.Now().UnixNano()) }
+			s.gone = func() { d.turns.NoteLost(i) }
 		}
 		return err
 	})
@@ -135,7 +155,7 @@ func isRefusal(err error) bool {
 }
 
 // dialDoor dials one gateway at each of its URLs.
-func (c *Client) dialDoor(
+func (d *dialer) dialDoor(
 	ctx context.Context,
 	at Door,
 ) (ws *websocket.Conn, gathers bool, err error) {
@@ -145,10 +165,10 @@ func (c *Client) dialDoor(
 			Message: "the client has no gateway address: set Dial and URL",
 		}
 	}
-	ws, gathers, err = c.dialURL(ctx, at, at.URL)
+	ws, gathers, err = d.dialURL(ctx, at, at.URL)
 	refusal, ok := errors.AsType[*protocol.Error](err)
 	if ok && refusal.Code == protocol.CodeForbidden && at.ViewURL != "" {
-		if ws, gathers, second := c.dialURL(ctx, at, at.ViewURL); second == nil {
+		if ws, gathers, second := d.dialURL(ctx, at, at.ViewURL); second == nil {
 			return ws, gathers, nil
 		}
 	}
@@ -156,7 +176,7 @@ func (c *Client) dialDoor(
 }
 
 // dialURL makes one WebSocket. Redirects are not followed.
-func (c *Client) dialURL(
+func (d *dialer) dialURL(
 	ctx context.Context,
 	at Door,
 	url string,
@@ -178,13 +198,13 @@ func (c *Client) dialURL(
 	if header == nil {
 		header = http.Header{}
 	}
-	if c.cfg.Key != "" {
-		header.Set(HeaderKey, c.cfg.Key)
-		if c.cfg.Passing {
+	if d.cfg.Key != "" {
+		header.Set(HeaderKey, d.cfg.Key)
+		if d.cfg.Passing {
 			header.Set(HeaderPassing, "1")
 		}
 	}
-	if name := cleanName(c.cfg.Name); name != "" {
+	if name := cleanName(d.cfg.Name); name != "" {
 		header.Set(HeaderName, name)
 	}
 	ws, resp, err := dialer.DialContext(ctx, url, header)

@@ -22,7 +22,7 @@ type Frames struct {
 func Open(ctx context.Context, cfg Config) (*Frames, error) {
 	c := newClient(cfg)
 	defer c.stop(ErrClosed)
-	l, err := c.dialGateway(ctx, false)
+	l, err := newDialer(&c.cfg).dialGateway(ctx, false)
 	if err != nil {
 		return nil, err
 	}

@@ -19,14 +19,14 @@ func TestClientsComeBackSpreadAfterARestart(t *testing.T) {
 		waits := make(map[time.Duration]bool)
 		for range 20 {
 			c := New(Config{})
-			c.restarts.Store(time.Now().UnixNano())
+			c.dialer.restarts.Store(time.Now().UnixNano())
 			began := time.Now()
-			require.NoError(t, c.spreadReconnects(t.Context()))
+			require.NoError(t, c.dialer.spreadReconnects(t.Context()))
 			waits[time.Since(began)] = true
 			require.Less(t, time.Since(began), handshake.Spread)
 			time.Sleep(handshake.Spread + 1)
 			began = time.Now()
-			require.NoError(t, c.spreadReconnects(t.Context()))
+			require.NoError(t, c.dialer.spreadReconnects(t.Context()))
 			require.Zero(t, time.Since(began), "later there is no need")
 		}
 		require.Greater(t, len(waits), 15)
@@ -40,11 +40,11 @@ func TestAGatewayThatRestartsSaysSo(t *testing.T) {
 			_, _, _ = c.ReadMessage() // its answer
 		})
 		c := New(Config{URL: "ws://localhost" + protocol.PathAgent, Dial: dial})
-		s, err := c.dialGateway(t.Context(), false)
+		s, err := c.dialer.dialGateway(t.Context(), false)
 		require.NoError(t, err)
 		_, err = s.next()
 		require.ErrorIs(t, err, errLost)
-		require.Equal(t, restarts, c.restarts.Load() != 0)
+		require.Equal(t, restarts, c.dialer.restarts.Load() != 0)
 		s.close()
 		require.NoError(t, c.Close())
 	}
