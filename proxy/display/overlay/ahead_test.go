@@ -18,7 +18,7 @@ func TestARuleIsAnnounced(t *testing.T) {
 		Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "ada", Token: "claude"}, Level: protocol.LevelDrive, Reason: "look", For: 5 * time.Minute,
 		From: "gateway mcp under claude", Ahead: control.Ahead{Rule: "config.toml:3", Bound: true},
 	}
-	s := &Status{conf: Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`}, state: st}
+	s := &Status{wording: wording{conf: Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`}, state: st}}
 	line := s.lineLocked(time.Now(), 200, 24)
 	require.Contains(t, line, "“ada” (token claude, gateway mcp under claude) drives this program in 3 s for 5 min, by your rule at config.toml:3: “look”")
 	require.Contains(t, line, `Ctrl+\ refuses`)
@@ -50,7 +50,7 @@ func TestAnUnreadableAnnouncementDoesNotCount(t *testing.T) {
 		{Config{}, 80, 24, 0},
 	} {
 		c.conf.Reclaim, c.conf.Grant = `Ctrl+\`, `Ctrl+G`
-		s := &Status{conf: c.conf, state: st}
+		s := &Status{wording: wording{conf: c.conf, state: st}}
 		_, _, _, question := s.composeNow(time.Now(), c.cols, c.rows, "")
 		require.Equal(t, c.question, question, "%+v", c)
 		s.state.Ahead = control.Ahead{}

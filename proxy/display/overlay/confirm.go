@@ -9,11 +9,11 @@ import (
 
 // approvalLine asks about input that waits for a confirmation. It shows who would send what, to the
 // last character.
-func (s *Status) approvalLine(cols, rows int) string {
-	text, keys := s.confirmQuestion(
-		s.state.Agent.Name,
-		s.state.Pending,
-		s.state.Again && cols >= narrow,
+func (w *wording) approvalLine(cols, rows int) string {
+	text, keys := w.confirmQuestion(
+		w.state.Agent.Name,
+		w.state.Pending,
+		w.state.Again && cols >= narrow,
 	)
 	return notice.Rows(cols, rows-1, text, keys)
 }
@@ -30,16 +30,16 @@ func describeInput(c control.Confirmation) string {
 const maxTitleInput = 60
 
 // FitsScreen reports whether all of the question about input can be read on a screen of this size.
-func (s *Status) FitsScreen(agent string, c control.Confirmation, cols, rows int) bool {
-	if !s.conf.Line {
+func (w *wording) FitsScreen(agent string, c control.Confirmation, cols, rows int) bool {
+	if !w.conf.Line {
 		return len([]rune(describeInput(c))) <= maxTitleInput
 	}
-	text, keys := s.confirmQuestion(agent, c, cols >= narrow) // the longer of the two
+	text, keys := w.confirmQuestion(agent, c, cols >= narrow) // the longer of the two
 	return notice.Fits(cols, rows-1, text, keys)
 }
 
 // confirmQuestion words the question about input, and the keys that answer it.
-func (s *Status) confirmQuestion(
+func (w *wording) confirmQuestion(
 	agent string, c control.Confirmation, again bool,
 ) (text, keys string) {
 	verb := " wants to send "
@@ -47,7 +47,7 @@ func (s *Status) confirmQuestion(
 		verb = " wants to "
 	}
 	text = "“" + agent + "”" + verb + describeInput(c)
-	keys = pressAgain(again) + s.grantLabel() + " sends it · " + s.conf.Reclaim +
+	keys = pressAgain(again) + w.grantLabel() + " sends it · " + w.conf.Reclaim +
 		" refuses and stops " + agent
 	return text, keys
 }
@@ -62,24 +62,24 @@ func pressAgain(again bool) string {
 }
 
 // occupiedLine says that an agent's input waits until the user has submitted the line.
-func (s *Status) occupiedLine(cols, rows int) string {
-	keys := pressAgain(s.state.Again && cols >= narrow) + s.grantLetsType() + " · " +
-		s.conf.Reclaim + " stops it"
-	return notice.Rows(cols, min(rows-1, tellRows), s.whoWaits(), keys)
+func (w *wording) occupiedLine(cols, rows int) string {
+	keys := pressAgain(w.state.Again && cols >= narrow) + w.grantLetsType() + " · " +
+		w.conf.Reclaim + " stops it"
+	return notice.Rows(cols, min(rows-1, tellRows), w.whoWaits(), keys)
 }
 
-func (s *Status) whoWaits() string { return "“" + s.state.Agent.Name + "” waits for your line" }
+func (w *wording) whoWaits() string { return "“" + w.state.Agent.Name + "” waits for your line" }
 
-func (s *Status) grantLetsType() string { return s.grantLabel() + " lets it type" }
+func (w *wording) grantLetsType() string { return w.grantLabel() + " lets it type" }
 
 // approvalTitle asks the question of approvalLine in the window's title, if the user wants no line.
 // It says how much of a long text has no room there.
-func (s *Status) approvalTitle() string {
-	text := describeInput(s.state.Pending)
+func (w *wording) approvalTitle() string {
+	text := describeInput(w.state.Pending)
 	if r := []rune(text); len(r) > maxTitleInput {
 		more := len(r) - maxTitleInput
 		text = fmt.Sprintf("%s… and %d more characters", string(r[:maxTitleInput]), more)
 	}
-	return "[" + s.state.Agent.Name + ": " + pressAgain(s.state.Again) + s.grantLabel() +
-		" sends " + text + ", " + s.conf.Reclaim + " refuses]"
+	return "[" + w.state.Agent.Name + ": " + pressAgain(w.state.Again) + w.grantLabel() +
+		" sends " + text + ", " + w.conf.Reclaim + " refuses]"
 }

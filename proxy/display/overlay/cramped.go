@@ -11,24 +11,24 @@ import (
 
 // isAnswerable reports whether a line shows who asks, for what, and the key that allows it. In a
 // window too small to read that, the key gives nothing. Only the agent's own words may be cut.
-func (s *Status) isAnswerable(line string, cols, rows int) bool {
-	st := s.state
+func (w *wording) isAnswerable(line string, cols, rows int) bool {
+	st := w.state
 	switch {
-	case !s.conf.Line:
-		return s.isAnnouncementLegible(cols, rows)
+	case !w.conf.Line:
+		return w.isAnnouncementLegible(cols, rows)
 	case st.Pending.Keys != "":
-		return s.FitsScreen(st.Agent.Name, st.Pending, cols, rows)
+		return w.FitsScreen(st.Agent.Name, st.Pending, cols, rows)
 	case st.Occupied:
-		return holdsText(line, s.whoWaits()) && holdsText(line, s.grantLetsType())
+		return holdsText(line, w.whoWaits()) && holdsText(line, w.grantLetsType())
 	case st.Phase == control.Asked && st.Ahead.Rule != "":
-		return s.isAnnouncementLegible(cols, rows)
+		return w.isAnnouncementLegible(cols, rows)
 	case st.Phase == control.Asked:
-		return holdsText(line, s.controlWish()) && holdsText(line, s.allowLabel()) ||
-			slices.Contains(s.shortQuestions(), joinRows(line))
+		return holdsText(line, w.controlWish()) && holdsText(line, w.allowLabel()) ||
+			slices.Contains(w.shortQuestions(), joinRows(line))
 	case st.Menu:
-		return holdsText(line, s.menuGrantLabel())
+		return holdsText(line, w.menuGrantLabel())
 	}
-	return holdsText(line, s.dismissLabel())
+	return holdsText(line, w.dismissLabel())
 }
 
 // holdsText reports whether the rows of a line hold a text without breaking any of its words.
@@ -51,17 +51,17 @@ func joinRows(line string) string { return strings.Join(strings.Fields(line), " 
 
 // shortQuestions are short forms of the question for control, the best first. Each has the agent's
 // whole name, the level and both keys.
-func (s *Status) shortQuestions() (all []string) {
-	name := s.state.Agent.Name
-	if s.state.Another {
+func (w *wording) shortQuestions() (all []string) {
+	name := w.state.Agent.Name
+	if w.state.Another {
 		name = "another " + name
 	}
 	level := "DRIVE"
-	if s.state.Level == protocol.LevelType {
+	if w.state.Level == protocol.LevelType {
 		level = "TYPE"
 	}
-	keys := "? " + caretNotation(s.grantLabel()) + "/" + caretNotation(s.conf.Reclaim)
-	for _, length := range []string{formatTerm(s.state.For), ""} {
+	keys := "? " + caretNotation(w.grantLabel()) + "/" + caretNotation(w.conf.Reclaim)
+	for _, length := range []string{formatTerm(w.state.For), ""} {
 		all = append(all, joinRows(name+": "+level+length+keys))
 	}
 	return all
@@ -72,17 +72,17 @@ func caretNotation(key string) string { return strings.Replace(key, "Ctrl+", "^"
 
 // crampedLine is the line for a window too small for the question: a short form of it, or the
 // remark that there is no room.
-func (s *Status) crampedLine(cols, rows int) string {
+func (w *wording) crampedLine(cols, rows int) string {
 	var forms []string
-	if st := s.state; st.Phase == control.Asked && st.Ahead.Rule == "" && st.Pending.Keys == "" &&
+	if st := w.state; st.Phase == control.Asked && st.Ahead.Rule == "" && st.Pending.Keys == "" &&
 		!st.Occupied {
-		forms = s.shortQuestions()
+		forms = w.shortQuestions()
 	}
-	key := caretNotation(s.conf.Reclaim)
+	key := caretNotation(w.conf.Reclaim)
 	forms = append(
 		forms,
-		"too small to show the question: "+s.grantLabel()+" does nothing, "+
-			s.conf.Reclaim+" refuses",
+		"too small to show the question: "+w.grantLabel()+" does nothing, "+
+			w.conf.Reclaim+" refuses",
 		"too small to answer: "+key+" refuses",
 		"too small: "+key,
 		"too small",
@@ -98,11 +98,11 @@ func (s *Status) crampedLine(cols, rows int) string {
 
 // replaceUnreadable replaces a line that cannot be answered. It returns the new line and the
 // question that it asks, or 0.
-func (s *Status) replaceUnreadable(line string, question uint64, cols, rows int) (string, uint64) {
-	if !s.conf.Line || s.state.Phase == control.Asked && s.state.Ahead.Rule != "" {
+func (w *wording) replaceUnreadable(line string, question uint64, cols, rows int) (string, uint64) {
+	if !w.conf.Line || w.state.Phase == control.Asked && w.state.Ahead.Rule != "" {
 		return line, 0
 	}
-	if line = s.crampedLine(cols, rows); !s.isAnswerable(line, cols, rows) {
+	if line = w.crampedLine(cols, rows); !w.isAnswerable(line, cols, rows) {
 		question = 0
 	}
 	return line, question

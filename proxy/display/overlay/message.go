@@ -142,9 +142,10 @@ func (s *Status) nextMessageLocked(now time.Time) bool {
 	return m.current != nil
 }
 
-func (s *Status) messageLineLocked(cols, rows int) string {
-	w := s.inbox.current
-	s.inbox.onLine = w
+// currentLine is the line with the current message.
+func (m *inbox) currentLine(cols, rows int) string {
+	w := m.current
+	m.onLine = w
 	return notice.Quote(cols, min(rows-1, messageRows), w.Who+": ", w.Text, "")
 }
 
@@ -162,10 +163,10 @@ func (s *Status) noteOnLineLocked(before *message) (ring bool) {
 	return s.conf.Line // else it rang as it came
 }
 
-// missedLineLocked is the menu's line with the oldest message that the user may have missed.
-func (s *Status) missedLineLocked(now time.Time, cols, rows int, keys string) string {
-	w := s.inbox.missed[0]
-	s.inbox.onLine = w
+// missedLine is the menu's line with the oldest message that the user may have missed.
+func (m *inbox) missedLine(now time.Time, cols, rows int, keys string) string {
+	w := m.missed[0]
+	m.onLine = w
 	return notice.Quote(
 		cols,
 		min(rows-1, messageRows+menuRows),
@@ -251,9 +252,8 @@ func (s *Status) noteKeyLocked(now time.Time) bool {
 	return true
 }
 
-// noteMenuClosedLocked removes the message that the menu showed long enough to be read.
-func (s *Status) noteMenuClosedLocked(now time.Time) {
-	m := &s.inbox
+// noteMenuClosed removes the message that the menu showed long enough to be read.
+func (m *inbox) noteMenuClosed(now time.Time) {
 	if len(m.missed) > 0 && m.onLine == m.missed[0] && !m.drawn.IsZero() &&
 		now.Sub(m.drawn) >= readFor {
 		m.missed = m.missed[1:]

@@ -34,29 +34,29 @@ func (s *Status) isGuarding(now time.Time) bool {
 	return s.state.Phase != control.Observing || s.rung || now.Sub(s.seen) < attendedFor
 }
 
-func (s *Status) secretLine(cols int) string {
+func (w *wording) secretLine(cols int) string {
 	text := "password prompt: what you type is not shown to agents"
-	if s.state.Phase == control.Granted {
-		text = "password prompt: " + s.state.Agent.Name +
+	if w.state.Phase == control.Granted {
+		text = "password prompt: " + w.state.Agent.Name +
 			"'s input is blocked, and it does not see what you type"
 	}
-	return notice.Line(cols, text, s.dismissLabel())
+	return notice.Line(cols, text, w.dismissLabel())
 }
 
 // dismissLabel says what the grant key does at a secret prompt.
-func (s *Status) dismissLabel() string {
+func (w *wording) dismissLabel() string {
 	switch {
-	case !s.state.Dismissible:
+	case !w.state.Dismissible:
 		return ""
-	case s.state.Secret == protocol.SecretHard:
-		lets := s.grantLabel() + " lets " + s.state.Agent.Name + " answer"
-		return pressAgain(s.state.Again) + lets
+	case w.state.Secret == protocol.SecretHard:
+		lets := w.grantLabel() + " lets " + w.state.Agent.Name + " answer"
+		return pressAgain(w.state.Again) + lets
 	}
-	return pressAgain(s.state.Again) + s.grantLabel() + ": this is not a password"
+	return pressAgain(w.state.Again) + w.grantLabel() + ": this is not a password"
 }
 
-func (s *Status) secretTag() string {
-	if keys := s.dismissLabel(); keys != "" && !s.conf.Line {
+func (w *wording) secretTag() string {
+	if keys := w.dismissLabel(); keys != "" && !w.conf.Line {
 		return "[secret, agents blocked: " + keys + "]"
 	}
 	return "[secret, agents blocked]"
@@ -72,14 +72,14 @@ func (s *Status) menuLine(cols, rows int) string {
 		muteLabel(s.state.Mute) + hide +
 		" · " + s.conf.Reclaim + " sends the key" + s.conf.Leave
 	if len(s.inbox.missed) > 0 {
-		return s.missedLineLocked(time.Now(), cols, rows, keys)
+		return s.inbox.missedLine(time.Now(), cols, rows, keys)
 	}
 	return notice.Rows(cols, min(rows-1, menuRows), text, keys)
 }
 
 // menuGrantLabel says what the grant key does in the menu.
-func (s *Status) menuGrantLabel() string {
-	return s.grantLabel() + " lets the next agent that asks drive" + formatTerm(s.state.For)
+func (w *wording) menuGrantLabel() string {
+	return w.grantLabel() + " lets the next agent that asks drive" + formatTerm(w.state.For)
 }
 
 // muteLabel offers to mute or unmute the last agent, with the separator before the next key.

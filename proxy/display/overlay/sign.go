@@ -84,8 +84,8 @@ func (s *Status) ShowRemoteTyping(by string) {
 }
 
 // activity says in a word what the agent does with the keyboard.
-func (s *Status) activity() string {
-	switch st := s.state; {
+func (w *wording) activity() string {
+	switch st := w.state; {
 	case st.Never != "":
 		return "waits: never in " + notice.Clean(st.Away, signName)
 	case st.Away != "":

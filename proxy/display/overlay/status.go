@@ -7,7 +7,6 @@ package overlay
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"terminalproxy/protocol"
@@ -53,14 +52,12 @@ type Config struct {
 // needs the user, and in the window's title who has the keyboard. It may be used from any
 // goroutine; a [Painter] draws it.
 type Status struct {
-	conf  Config
-	grant atomic.Pointer[string] // the label of the grant key, once the session has moved
+	wording
 
-	mu    sync.Mutex
-	state control.State
-	told  string    // a passing remark
-	said  time.Time // when it was made
-	until time.Time // when it goes by itself
+	mu    sync.Mutex // guards the fields below, and the state of wording
+	told  string     // a passing remark
+	said  time.Time  // when it was made
+	until time.Time  // when it goes by itself
 	timer *time.Timer
 	away  *time.Timer // remarks that the agent waits for its program
 	bell  bool
@@ -75,18 +72,7 @@ type Status struct {
 }
 
 // New returns a status that has nothing to say.
-func New(conf Config) *Status { return &Status{conf: conf} }
-
-// LabelGrant sets the label of the grant key: the session is at another terminal now.
-func (s *Status) LabelGrant(label string) { s.grant.Store(&label) }
-
-// grantLabel returns what people press to give the keyboard.
-func (s *Status) grantLabel() string {
-	if label := s.grant.Load(); label != nil {
-		return *label
-	}
-	return s.conf.Grant
-}
+func New(conf Config) *Status { return &Status{wording: wording{conf: conf}} }
 
 // ShowState takes a new state of control.
 func (s *Status) ShowState(state control.State) {
@@ -105,7 +91,7 @@ func (s *Status) ShowState(state control.State) {
 	}
 	s.noteForegroundLocked(state)
 	if s.state.Menu && !state.Menu {
-		s.noteMenuClosedLocked(time.Now())
+		s.inbox.noteMenuClosed(time.Now())
 	}
 	s.state = state
 	s.mu.Unlock()
@@ -243,62 +229,9 @@ func (s *Status) lineLocked(now time.Time, cols, rows int) string {
 		}
 		return notice.Rows(cols, min(rows-1, most), s.told, "")
 	case s.nextMessageLocked(now):
-		return s.messageLineLocked(cols, rows)
+		return s.inbox.currentLine(cols, rows)
 	}
 	return ""
-}
-
-// maxQuestionRows is how many rows a request may cover.
-func maxQuestionRows(cols, rows int) int {
-	if cols < narrow {
-		return rows - 1
-	}
-	return min(rows-1, askRows)
-}
-
-// controlQuestion is the question for control. The name stands in quotation marks: the agent chose
-// it.
-func (s *Status) controlQuestion() string {
-	if s.state.Ahead.Rule != "" {
-		return s.announcement()
-	}
-	return s.controlWish() + ": “" + s.state.Reason + "”"
-}
-
-// controlWish is that question without the agent's own words.
-func (s *Status) controlWish() string {
-	return s.namedAsker("“"+s.state.Agent.Name+"”") + " asks to " + s.wantedGrant()
-}
-
-// allowLabel says what the grant key does about a request.
-func (s *Status) allowLabel() string { return s.grantLabel() + " allows" }
-
-// namedAsker adds that another agent asks: a user who read the first one's question must see that.
-func (s *Status) namedAsker(name string) string {
-	if s.state.Another {
-		return "another agent, " + name + ","
-	}
-	return name
-}
-
-// wantedGrant is what an agent asks for: level, scope and time.
-func (s *Status) wantedGrant() string {
-	text := "drive"
-	if s.state.Level == protocol.LevelType {
-		text = "type"
-	}
-	if s.conf.OneProgram {
-		text += " this program"
-	}
-	return text + formatTerm(s.state.For)
-}
-
-// formatTerm says how long a grant lasts; 0 is without end.
-func formatTerm(d time.Duration) string {
-	if d == 0 {
-		return " until you take it back"
-	}
-	return " for " + formatDuration(d)
 }
 
 // titleTag says in the window's title who has the keyboard.
@@ -339,20 +272,4 @@ func (s *Status) titleTag(now time.Time) string {
 		return "[not observed]"
 	}
 	return "[observed]"
-}
-
-// pregrantLine says who will get the keyboard without a question.
-func (s *Status) pregrantLine() string {
-	g := s.state.RemotePregrant
-	agent, verb, by := "the next agent that asks", " will drive", ""
-	if g.Agent != "" {
-		agent = g.Agent + ", once it asks,"
-	}
-	if g.Level == protocol.LevelType {
-		verb = " will type"
-	}
-	if g.By != "" {
-		by = " (allowed by " + g.By + ")"
-	}
-	return agent + verb + formatTerm(s.state.For) + by
 }

@@ -88,7 +88,7 @@ func TestWhatIsAskedForR47(t *testing.T) {
 		{control.State{Level: protocol.LevelDrive, Reason: strings.Repeat("x", 100), For: 10 * time.Minute}, false, 60, []string{strings.Repeat("x", 58) + "\n ", "\n Ctrl+G allows · Ctrl+\\ refuses"}},
 	} {
 		c.state.Phase, c.state.Agent = control.Asked, ada
-		s := &Status{conf: Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, OneProgram: c.one}, state: c.state}
+		s := &Status{wording: wording{conf: Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, OneProgram: c.one}, state: c.state}}
 		line := s.lineLocked(time.Now(), c.cols, 24)
 		for _, want := range append(c.want, "Ctrl+G allows") {
 			require.Contains(t, line, want)
@@ -108,7 +108,7 @@ func TestTheMenuOffersToMuteR71(t *testing.T) {
 		"m writes to it · x unmutes claude 2 · h shows it · Ctrl+\\ sends the ": {Mute: control.Mute{Agent: "claude 2", Undo: true}, Hidden: true},
 	} {
 		st.Menu = true
-		s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true}, state: st}
+		s := &Status{wording: wording{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true}, state: st}}
 		require.Contains(t, s.lineLocked(time.Now(), 200, 24), want)
 	}
 }
@@ -121,7 +121,7 @@ func TestWhatIsPromisedR70(t *testing.T) {
 		"the next agent that asks will drive until you take it back (allowed by phone": {RemotePregrant: control.RemoteGrant{By: "phone"}},
 	} {
 		st.Pregrant = true
-		s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true}, state: st}
+		s := &Status{wording: wording{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true}, state: st}}
 		require.Contains(t, s.lineLocked(time.Now(), 120, 24), want)
 	}
 }
@@ -169,10 +169,10 @@ func TestLasts(t *testing.T) {
 
 // A user does not read the bytes of a mouse.
 func TestAHeldClickInWordsR47(t *testing.T) {
-	s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true}, state: control.State{
+	s := &Status{wording: wording{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true}, state: control.State{
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
 		Pending: control.Confirmation{Keys: `click at 5,12 on "OK"`, Mouse: true},
-	}}
+	}}}
 	require.Contains(t, s.approvalLine(100, 24), `“ada” wants to click at 5,12 on "OK"`)
 	require.Contains(t, s.approvalLine(100, 24), "Ctrl+G sends it")
 	s.state.Pending.Line = `after "rm -r"`
@@ -217,10 +217,10 @@ func TestACtrlGThatDoesNotCountIsSeenR71(t *testing.T) {
 
 // A title has no room for a long text, and says so.
 func TestHeldInputInTheTitleR47(t *testing.T) {
-	s := &Status{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`}, state: control.State{
+	s := &Status{wording: wording{conf: Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`}, state: control.State{
 		Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"},
 		Pending: control.Confirmation{Keys: "<Enter>", Line: `after "` + strings.Repeat("x", 100) + `"`},
-	}}
+	}}}
 	require.Equal(t, `[ada: Ctrl+G sends <Enter> after "`+strings.Repeat("x", 45)+`… and 56 more characters, Ctrl+\ refuses]`, s.titleTag(time.Now()))
 }
 

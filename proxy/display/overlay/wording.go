@@ -1,0 +1,97 @@
+package overlay
+
+import (
+	"sync/atomic"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+)
+
+// wording words what a state of control means to the user: questions, what keys do, and the menu.
+// It knows nothing of time, remarks or messages.
+type wording struct {
+	conf  Config
+	grant atomic.Pointer[string] // the label of the grant key, once the session has moved
+	state control.State
+}
+
+// LabelGrant sets the label of the grant key: the session is at another terminal now.
+func (w *wording) LabelGrant(label string) { w.grant.Store(&label) }
+
+// grantLabel returns what people press to give the keyboard.
+func (w *wording) grantLabel() string {
+	if label := w.grant.Load(); label != nil {
+		return *label
+	}
+	return w.conf.Grant
+}
+
+// maxQuestionRows is how many rows a request may cover.
+func maxQuestionRows(cols, rows int) int {
+	if cols < narrow {
+		return rows - 1
+	}
+	return min(rows-1, askRows)
+}
+
+// controlQuestion is the question for control. The name stands in quotation marks: the agent chose
+// it.
+func (w *wording) controlQuestion() string {
+	if w.state.Ahead.Rule != "" {
+		return w.announcement()
+	}
+	return w.controlWish() + ": “" + w.state.Reason + "”"
+}
+
+// controlWish is that question without the agent's own words.
+func (w *wording) controlWish() string {
+	return w.namedAsker("“"+w.state.Agent.Name+"”") + " asks to " + w.wantedGrant()
+}
+
+// allowLabel says what the grant key does about a request.
+func (w *wording) allowLabel() string { return w.grantLabel() + " allows" }
+
+// namedAsker adds that another agent asks: a user who read the first one's question must see that.
+func (w *wording) namedAsker(name string) string {
+	if w.state.Another {
+		return "another agent, " + name + ","
+	}
+	return name
+}
+
+// wantedGrant is what an agent asks for: level, scope and time.
+func (w *wording) wantedGrant() string {
+	text := "drive"
+	if w.state.Level == protocol.LevelType {
+		text = "type"
+	}
+	if w.conf.OneProgram {
+		text += " this program"
+	}
+	return text + formatTerm(w.state.For)
+}
+
+// formatTerm says how long a grant lasts; 0 is without end.
+func formatTerm(d time.Duration) string {
+	if d == 0 {
+		return " until you take it back"
+	}
+	return " for " + formatDuration(d)
+}
+
+// pregrantLine says who will get the keyboard without a question.
+func (w *wording) pregrantLine() string {
+	g := w.state.RemotePregrant
+	agent, verb, by := "the next agent that asks", " will drive", ""
+	if g.Agent != "" {
+		agent = g.Agent + ", once it asks,"
+	}
+	if g.Level == protocol.LevelType {
+		verb = " will type"
+	}
+	if g.By != "" {
+		by = " (allowed by " + g.By + ")"
+	}
+	return agent + verb + formatTerm(w.state.For) + by
+}
