@@ -4,17 +4,13 @@ package child
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
-	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"terminalproxy/proxy/terminal/nonblock"
 )
 
 // ErrAgain says that a read or write would have had to wait: what the system says then.
@@ -65,18 +61,15 @@ type Exit struct {
 	Signal string // name such as "SIGTERM", "" if it exited by itself
 }
 
-// Child is a running program and the master side of its PTY. Read belongs to one goroutine, Write
-// and FlushInput to one; Resize, Foreground and the signals may come from any until Close.
+// Child is a running program and its terminal. Read belongs to one goroutine, Write and FlushInput
+// to one; Resize, Foreground and the signals may come from any until Close.
 type Child struct {
+	terminal
 	pid     int
 	session int     // process id of its session's leader: the program itself, or leader
 	leader  *leader // nil where the program is the leader
-	master  int
-	slave   string
 	stopped func(unix.Signal)
 	hurry   <-chan struct{}
-	spell   atomic.Uint64 // counts the looks that found raw mode
-	halted  atomic.Bool   // a key has stopped the output, see OutputStopped
 }
 
 // Start opens a PTY, sets its size and line settings, and starts the program on it in a new
@@ -92,7 +85,8 @@ func Start(c Config) (*Child, error) {
 		return nil, resourceError(125, "open a PTY", err)
 	}
 	defer unix.Close(p.slave)
-	child := &Child{master: p.master, slave: p.name, stopped: c.Stopped, hurry: c.Hurry}
+	child := &Child{stopped: c.Stopped, hurry: c.Hurry}
+	child.master, child.slave = p.master, p.name
 	if err := child.preparePTY(c); err != nil {
 		_ = unix.Close(p.master)
 		return nil, resourceError(125, "prepare the PTY", err)
@@ -218,86 +212,11 @@ func resourceError(status int, action string, err error) *StartError {
 	return failed
 }
 
-func (c *Child) preparePTY(conf Config) error {
-	if err := c.Resize(conf.Cols, conf.Rows); err != nil {
-		return err
-	}
-	if conf.Termios == nil {
-		return nil
-	}
-	if err := unix.IoctlSetTermios(c.master, ioctlSetTermios, conf.Termios); err != nil {
-		return fmt.Errorf("line settings: %w", err)
-	}
-	return nil
-}
-
 // Pid returns the program's process id, also that of its first process group.
 func (c *Child) Pid() int { return c.pid }
 
 // HasLeader reports whether the program has a leader beside it: it stops as it does without us.
 func (c *Child) HasLeader() bool { return c.leader != nil }
-
-// Descriptor is the master's, to be polled.
-func (c *Child) Descriptor() int { return c.master }
-
-// Read reads what the program wrote: at least one byte, or ErrAgain, or an error when the last
-// process that had the terminal open is gone (EIO on Linux).
-func (c *Child) Read(p []byte) (int, error) {
-	for {
-		n, err := nonblock.Read(c.master, p)
-		switch {
-		case err == nil && n == 0:
-			return 0, unix.EIO // other systems say end of file
-		case err == nil:
-			return n, nil
-		case errors.Is(err, unix.EINTR):
-		default:
-			return 0, err
-		}
-	}
-}
-
-// HasOutput reports whether the program wrote something that was not read yet. Polling makes Linux
-// first deliver the bytes on their way.
-func (c *Child) HasOutput() bool { return readable(c.master) }
-
-func readable(fd int) bool {
-	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	for {
-		n, err := unix.Poll(fds, 0)
-		if !errors.Is(err, unix.EINTR) {
-			return err == nil && n > 0 && fds[0].Revents&unix.POLLIN != 0
-		}
-	}
-}
-
-// Write hands the program what its terminal takes now and returns how much that was; ErrAgain when
-// it takes nothing.
-func (c *Child) Write(p []byte) (int, error) {
-	for {
-		n, err := unix.Write(c.master, p)
-		switch {
-		case err == nil && n > 0:
-			c.followFlow(p[:n])
-			return n, nil
-		case err == nil, errors.Is(err, unix.EAGAIN):
-			return 0, ErrAgain
-		case errors.Is(err, unix.EINTR):
-		default:
-			return 0, err
-		}
-	}
-}
-
-// Resize tells the program's terminal its size in cells; the kernel signals SIGWINCH to the
-// foreground group.
-func (c *Child) Resize(cols, rows int) error {
-	ws := &unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
-	if err := unix.IoctlSetWinsize(c.master, unix.TIOCSWINSZ, ws); err != nil {
-		return fmt.Errorf("resize: %w", err)
-	}
-	return nil
-}
 
 // Wait waits for the program's end. It must be called once.
 func (c *Child) Wait() Exit {

@@ -12,30 +12,30 @@ const ctrlS = 'S' & 0x1f
 // IsOutputStopped reports whether a key has stopped the output of the program's terminal
 // (termios(3), IXON), and no key has let it go on. The kernel does not tell; the written keys do.
 // It may be called from any goroutine.
-func (c *Child) IsOutputStopped() bool {
-	if !c.halted.Load() {
+func (t *terminal) IsOutputStopped() bool {
+	if !t.halted.Load() {
 		return false
 	}
-	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
+	now, err := unix.IoctlGetTermios(t.master, ioctlGetTermios)
 	return err == nil && now.Iflag&unix.IXON != 0 // who switches that off lets the output go on
 }
 
 // followFlow notes what keys do to the output.
-func (c *Child) followFlow(keys []byte) {
-	if !c.halted.Load() && bytes.IndexByte(keys, ctrlS) < 0 {
+func (t *terminal) followFlow(keys []byte) {
+	if !t.halted.Load() && bytes.IndexByte(keys, ctrlS) < 0 {
 		return
 	}
-	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
+	now, err := unix.IoctlGetTermios(t.master, ioctlGetTermios)
 	if err != nil || now.Iflag&unix.IXON == 0 {
-		c.halted.Store(false)
+		t.halted.Store(false)
 		return
 	}
 	for _, key := range keys {
 		switch {
 		case key == now.Cc[unix.VSTOP]:
-			c.halted.Store(true)
+			t.halted.Store(true)
 		case key == now.Cc[unix.VSTART], now.Iflag&unix.IXANY != 0:
-			c.halted.Store(false)
+			t.halted.Store(false)
 		}
 	}
 }

@@ -34,10 +34,10 @@ const (
 // the way included, and says how many bytes that was. Of a line that the kernel still collects
 // (canonical mode) nothing counts, though it goes. Flushing the master does not do that on Linux;
 // flushing the slave does, and the kernel opens it for us by TIOCGPTPEER.
-func (c *Child) FlushInput() (unread int, err error) {
-	slave, err := c.openSlave()
+func (t *terminal) FlushInput() (unread int, err error) {
+	slave, err := t.openSlave()
 	if err != nil {
-		return 0, c.flushMaster()
+		return 0, t.flushMaster()
 	}
 	defer unix.Close(slave)
 	unread = stealInput(slave)
@@ -91,15 +91,15 @@ func waitingInput(slave int) int {
 
 // flushMaster is for kernels before 4.13: the one call drops the flip buffer, the other the line
 // discipline's queue.
-func (c *Child) flushMaster() error {
-	if err := unix.IoctlSetInt(c.master, unix.TCFLSH, unix.TCOFLUSH); err != nil {
+func (t *terminal) flushMaster() error {
+	if err := unix.IoctlSetInt(t.master, unix.TCFLSH, unix.TCOFLUSH); err != nil {
 		return fmt.Errorf("flush input: %w", err)
 	}
-	now, err := unix.IoctlGetTermios(c.master, unix.TCGETS)
+	now, err := unix.IoctlGetTermios(t.master, unix.TCGETS)
 	if err != nil {
 		return fmt.Errorf("flush input: %w", err)
 	}
-	if err := unix.IoctlSetTermios(c.master, unix.TCSETSF, now); err != nil {
+	if err := unix.IoctlSetTermios(t.master, unix.TCSETSF, now); err != nil {
 		return fmt.Errorf("flush input: %w", err)
 	}
 	return nil
@@ -108,8 +108,8 @@ func (c *Child) flushMaster() error {
 // CountUnread is how many bytes of its input the program could read now and has not, 0 if the
 // kernel does not say. A line that is edited in the kernel (canonical mode) does not count before
 // its end. It may be called from any goroutine, with the master open.
-func (c *Child) CountUnread() int {
-	slave, err := c.openSlave()
+func (t *terminal) CountUnread() int {
+	slave, err := t.openSlave()
 	if err != nil {
 		return 0
 	}
@@ -119,11 +119,11 @@ func (c *Child) CountUnread() int {
 
 // openSlave opens the program's side of its terminal, by TIOCGPTPEER (Linux 4.13). The caller must
 // close it again at once: an open one would hide the end of the program's output.
-func (c *Child) openSlave() (int, error) {
+func (t *terminal) openSlave() (int, error) {
 	// Without O_NOCTTY a proxy that leads a session without a terminal would take the program's for
 	// its own.
 	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
-	slave, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(c.master), unix.TIOCGPTPEER, flags)
+	slave, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(t.master), unix.TIOCGPTPEER, flags)
 	if errno != 0 {
 		return -1, errno
 	}

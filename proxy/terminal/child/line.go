@@ -20,8 +20,8 @@ type Line struct {
 
 // Line asks for the line settings, which takes one system call. It may be called from any goroutine
 // until Close.
-func (c *Child) Line() (Line, error) {
-	now, err := c.lineSettings()
+func (t *terminal) Line() (Line, error) {
+	now, err := t.lineSettings()
 	if err != nil {
 		return Line{}, err
 	}
@@ -34,13 +34,13 @@ func (c *Child) Line() (Line, error) {
 
 // lineSettings asks for the line settings. Each look that finds raw mode ends a spell of canonical
 // mode.
-func (c *Child) lineSettings() (*unix.Termios, error) {
-	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
+func (t *terminal) lineSettings() (*unix.Termios, error) {
+	now, err := unix.IoctlGetTermios(t.master, ioctlGetTermios)
 	if err != nil {
 		return nil, fmt.Errorf("line settings: %w", err)
 	}
 	if now.Lflag&unix.ICANON == 0 {
-		c.spell.Add(1)
+		t.spell.Add(1)
 	}
 	return now, nil
 }
@@ -48,9 +48,9 @@ func (c *Child) lineSettings() (*unix.Termios, error) {
 // CanonicalSpell numbers the spell for which the kernel has collected written bytes to lines, 0
 // while it does not, and names the characters that end a line, 0 if unused. If two calls return one
 // number, no look at the settings in between found raw mode.
-func (c *Child) CanonicalSpell() (spell uint64, ends [9]byte) {
-	before := c.spell.Load()
-	now, err := c.lineSettings()
+func (t *terminal) CanonicalSpell() (spell uint64, ends [9]byte) {
+	before := t.spell.Load()
+	now, err := t.lineSettings()
 	if err != nil || now.Lflag&unix.ICANON == 0 {
 		return 0, ends
 	}
@@ -67,9 +67,9 @@ func (c *Child) CanonicalSpell() (spell uint64, ends [9]byte) {
 
 // TranslatesNewlines reports whether the program's terminal makes a new line of each line feed that
 // it prints (OPOST and ONLCR).
-func (c *Child) TranslatesNewlines() bool {
+func (t *terminal) TranslatesNewlines() bool {
 	const newLines = unix.OPOST | unix.ONLCR
-	now, err := unix.IoctlGetTermios(c.master, ioctlGetTermios)
+	now, err := unix.IoctlGetTermios(t.master, ioctlGetTermios)
 	return err == nil && now.Oflag&newLines == newLines
 }
 
@@ -79,15 +79,15 @@ const maxChain = 6
 // ForegroundChain is the name of the foreground program, then that of the first program which it
 // has started and which still runs, and so on: sudo, sudo, vim. Names are the kernel's, of at most
 // 15 bytes. Only Linux tells; elsewhere it is empty.
-func (c *Child) ForegroundChain() []string {
-	names, _ := c.foregroundChain()
+func (t *terminal) ForegroundChain() []string {
+	names, _ := t.foregroundChain()
 	return names
 }
 
 // Arguments returns the arguments of the last program of ForegroundChain, its name first, up to 4
 // KiB. Only Linux tells; elsewhere the result is nil.
-func (c *Child) Arguments() []string {
-	_, pid := c.foregroundChain()
+func (t *terminal) Arguments() []string {
+	_, pid := t.foregroundChain()
 	if pid == 0 {
 		return nil
 	}
@@ -128,8 +128,8 @@ func programName(first string) string {
 }
 
 // foregroundChain returns ForegroundChain, and the process of its last program, or 0.
-func (c *Child) foregroundChain() (names []string, last int) {
-	for pid := c.ForegroundGroup(); pid > 0 && len(names) < maxChain; {
+func (t *terminal) foregroundChain() (names []string, last int) {
+	for pid := t.ForegroundGroup(); pid > 0 && len(names) < maxChain; {
 		name, gone := procFile(pid, "comm")
 		if gone != nil {
 			break
@@ -158,8 +158,8 @@ type Settings struct {
 }
 
 // Settings asks for the line settings, as Line does.
-func (c *Child) Settings() (Settings, error) {
-	now, err := c.lineSettings()
+func (t *terminal) Settings() (Settings, error) {
+	now, err := t.lineSettings()
 	if err != nil {
 		return Settings{}, err
 	}

@@ -32,8 +32,8 @@ type Running struct {
 }
 
 // Running looks what has the terminal. Only Linux tells more than the group.
-func (c *Child) Running() Running {
-	r := Running{Group: c.ForegroundGroup()}
+func (t *terminal) Running() Running {
+	r := Running{Group: t.ForegroundGroup()}
 	if r.Group <= 0 {
 		return Running{}
 	}

@@ -117,8 +117,8 @@ func (c *Child) signalGroups(sig unix.Signal) {
 }
 
 // ForegroundGroup is the process group that has the terminal now, 0 when that cannot be known.
-func (c *Child) ForegroundGroup() int {
-	group, err := unix.IoctlGetInt(c.master, unix.TIOCGPGRP)
+func (t *terminal) ForegroundGroup() int {
+	group, err := unix.IoctlGetInt(t.master, unix.TIOCGPGRP)
 	if err != nil || group <= 0 {
 		return 0
 	}
@@ -138,8 +138,8 @@ func Executable(group int) string {
 
 // Foreground is the name of the program whose process group has the terminal now, "" when that
 // cannot be known.
-func (c *Child) Foreground() string {
-	if group := c.ForegroundGroup(); group > 0 {
+func (t *terminal) Foreground() string {
+	if group := t.ForegroundGroup(); group > 0 {
 		name, _ := procFile(group, "comm")
 		return string(name)
 	}

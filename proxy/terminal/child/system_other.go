@@ -30,13 +30,13 @@ func (c *Child) GroupLeader() (GroupLeader, bool) {
 
 // CountUnread returns how many bytes of its input the program could read now and has not; only
 // Linux is asked.
-func (c *Child) CountUnread() int { return 0 }
+func (t *terminal) CountUnread() int { return 0 }
 
 // FlushInput drops what was written to the program and not yet read by it. The BSDs keep one queue
 // for both sides; the slave is opened by name for as long as the call takes. How much that was is
 // only known on Linux.
-func (c *Child) FlushInput() (unread int, err error) {
-	slave, err := unix.Open(c.slave, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+func (t *terminal) FlushInput() (unread int, err error) {
+	slave, err := unix.Open(t.slave, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return 0, fmt.Errorf("flush input: %w", err)
 	}

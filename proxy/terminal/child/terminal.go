@@ -1,0 +1,95 @@
+package child
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"terminalproxy/proxy/terminal/nonblock"
+)
+
+// terminal is the master side of the program's PTY: bytes, size, line settings, and the group in
+// its foreground.
+type terminal struct {
+	master int
+	slave  string
+	spell  atomic.Uint64 // counts the looks that found raw mode
+	halted atomic.Bool   // a key has stopped the output, see IsOutputStopped
+}
+
+func (t *terminal) preparePTY(conf Config) error {
+	if err := t.Resize(conf.Cols, conf.Rows); err != nil {
+		return err
+	}
+	if conf.Termios == nil {
+		return nil
+	}
+	if err := unix.IoctlSetTermios(t.master, ioctlSetTermios, conf.Termios); err != nil {
+		return fmt.Errorf("line settings: %w", err)
+	}
+	return nil
+}
+
+// Descriptor is the master's, to be polled.
+func (t *terminal) Descriptor() int { return t.master }
+
+// Read reads what the program wrote: at least one byte, or ErrAgain, or an error when the last
+// process that had the terminal open is gone (EIO on Linux).
+func (t *terminal) Read(p []byte) (int, error) {
+	for {
+		n, err := nonblock.Read(t.master, p)
+		switch {
+		case err == nil && n == 0:
+			return 0, unix.EIO // other systems say end of file
+		case err == nil:
+			return n, nil
+		case errors.Is(err, unix.EINTR):
+		default:
+			return 0, err
+		}
+	}
+}
+
+// HasOutput reports whether the program wrote something that was not read yet. Polling makes Linux
+// first deliver the bytes on their way.
+func (t *terminal) HasOutput() bool { return readable(t.master) }
+
+func readable(fd int) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil && n > 0 && fds[0].Revents&unix.POLLIN != 0
+		}
+	}
+}
+
+// Write hands the program what its terminal takes now and returns how much that was; ErrAgain when
+// it takes nothing.
+func (t *terminal) Write(p []byte) (int, error) {
+	for {
+		n, err := unix.Write(t.master, p)
+		switch {
+		case err == nil && n > 0:
+			t.followFlow(p[:n])
+			return n, nil
+		case err == nil, errors.Is(err, unix.EAGAIN):
+			return 0, ErrAgain
+		case errors.Is(err, unix.EINTR):
+		default:
+			return 0, err
+		}
+	}
+}
+
+// Resize tells the program's terminal its size in cells; the kernel signals SIGWINCH to the
+// foreground group.
+func (t *terminal) Resize(cols, rows int) error {
+	ws := &unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
+	if err := unix.IoctlSetWinsize(t.master, unix.TIOCSWINSZ, ws); err != nil {
+		return fmt.Errorf("resize: %w", err)
+	}
+	return nil
+}
