@@ -8,10 +8,22 @@ import (
 // ErrFull refuses input while too many wait already.
 var ErrFull = errors.New("too much input waits to be typed already")
 
+// jobs is the queue of agents' input, with what decides when its head may be written. It belongs to
+// the pump.
+type jobs struct {
+	Config
+	queue       []*pending
+	quietUntil  time.Time // the gap after a piece
+	wrote       bool      // agent bytes were written under this grant
+	unsubmitted int       // of those, since the last Enter
+	line        Line      // what agents typed on the program's line
+	back        comeback  // the wait for the program to ask for more
+}
+
 // acceptJob queues a job, or refuses it.
-func (p *Pump) acceptJob(now time.Time, j Job) {
-	err := p.admitJob(now, j)
-	if err == nil && len(p.queue) >= queueMax {
+func (q *jobs) acceptJob(now time.Time, j Job) {
+	err := q.admitJob(now, j)
+	if err == nil && len(q.queue) >= queueMax {
 		err = ErrFull
 	}
 	if err != nil {
@@ -23,12 +35,12 @@ func (p *Pump) acceptJob(now time.Time, j Job) {
 	if j.Wait > 0 {
 		job.deadline = now.Add(j.Wait)
 	}
-	p.queue = append(p.queue, job)
+	q.queue = append(q.queue, job)
 }
 
 // admitJob returns why j may not be written now, or nil.
-func (p *Pump) admitJob(now time.Time, j Job) error {
-	err := p.Control.CheckInput(now, j.Agent, j.Epoch)
+func (q *jobs) admitJob(now time.Time, j Job) error {
+	err := q.Control.CheckInput(now, j.Agent, j.Epoch)
 	if err != nil && j.Excuse != nil && j.Excuse(err) {
 		return nil
 	}
@@ -37,20 +49,20 @@ func (p *Pump) admitJob(now time.Time, j Job) error {
 
 // heldUntil returns until when no agent byte is written: the user typed, or a key must be seen
 // alone.
-func (p *Pump) heldUntil() time.Time {
-	if t := p.Control.PausedUntil(); t.After(p.quietUntil) {
+func (q *jobs) heldUntil() time.Time {
+	if t := q.Control.PausedUntil(); t.After(q.quietUntil) {
 		return t
 	}
-	return p.quietUntil
+	return q.quietUntil
 }
 
 // isAgentReady reports whether this turn could write or prepare a piece of agent input.
-func (p *Pump) isAgentReady(now time.Time) bool {
-	if len(p.queue) == 0 || now.Before(p.heldUntil()) || p.Control.IsPausedByProgram() ||
-		p.Control.IsLineOccupied() || p.back.open {
+func (q *jobs) isAgentReady(now time.Time) bool {
+	if len(q.queue) == 0 || now.Before(q.heldUntil()) || q.Control.IsPausedByProgram() ||
+		q.Control.IsLineOccupied() || q.back.open {
 		return false
 	}
-	switch p.queue[0].Life.State() { //nolint:exhaustive // an answer is missing in the others
+	switch q.queue[0].Life.State() { //nolint:exhaustive // an answer is missing in the others
 	case Judging, Voided, Held:
 		return false
 	}
@@ -146,12 +158,12 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 
 // judgeAgain has a job judged again after the program changed. One that is given up ends: the end of
 // its paste is not for another program.
-func (p *Pump) judgeAgain(job *pending) {
+func (q *jobs) judgeAgain(job *pending) {
 	if job.Life.isGivenUp() {
-		p.answerHead(Shifted, nil)
+		q.answerHead(Shifted, nil)
 		return
 	}
-	p.advance(job, Shifted)
+	q.advance(job, Shifted)
 }
 
 // finishPiece writes the rest of a half-written piece. It reports whether the piece is complete, or
@@ -173,7 +185,7 @@ func (p *Pump) finishPiece(now time.Time) bool {
 }
 
 // countWritten notes that the program took n bytes of the head of job.
-func (p *Pump) countWritten(job *pending, n int) {
+func (q *jobs) countWritten(job *pending, n int) {
 	if n == 0 {
 		return
 	}
@@ -182,45 +194,45 @@ func (p *Pump) countWritten(job *pending, n int) {
 		job.Wrote(piece.Bytes[:n])
 	}
 	if piece.Say == "" {
-		p.noteOnLine(piece.Bytes[:n])
+		q.noteOnLine(piece.Bytes[:n])
 	}
 	piece.Bytes = piece.Bytes[n:]
 	job.written += n
-	p.wrote = true
+	q.wrote = true
 	if len(piece.Bytes) > 0 {
-		p.advance(job, PartWritten)
+		q.advance(job, PartWritten)
 	}
 }
 
 // noteOnLine notes what the program's line holds now.
-func (p *Pump) noteOnLine(b []byte) {
+func (q *jobs) noteOnLine(b []byte) {
 	if at := lastSubmit(b); at >= 0 {
-		p.unsubmitted = len(b) - at - 1
+		q.unsubmitted = len(b) - at - 1
 	} else {
-		p.unsubmitted += len(b)
+		q.unsubmitted += len(b)
 	}
-	p.line.addPiece(b)
+	q.line.addPiece(b)
 }
 
 // nextPiece moves on from a written piece.
-func (p *Pump) nextPiece(now time.Time, job *pending) {
+func (q *jobs) nextPiece(now time.Time, job *pending) {
 	if job.pieces[0].Acts {
-		p.awaitProgram(now)
+		q.awaitProgram(now)
 	}
 	if gap := job.pieces[0].Gap; gap > 0 {
-		p.quietUntil = now.Add(gap)
+		q.quietUntil = now.Add(gap)
 	}
 	job.pieces = job.pieces[1:]
 	switch over := len(job.pieces) == 0; {
 	case over && job.Life.isGivenUp():
-		p.answerHead(RestWritten, nil)
+		q.answerHead(RestWritten, nil)
 	case over:
-		p.answerHead(AllWritten, nil)
+		q.answerHead(AllWritten, nil)
 	case job.pieces[0].Step != 0 && !job.Life.isGivenUp():
-		p.advance(job, StepWritten)
+		q.advance(job, StepWritten)
 		job.fits = 0
 	default:
-		p.advance(job, PieceWritten)
+		q.advance(job, PieceWritten)
 	}
 }
 
@@ -235,9 +247,9 @@ func (p *Pump) failIfStuck(now time.Time) {
 
 // isHeldUp reports whether input waits for the user to stop typing or to submit the line, or for
 // its program to come to the foreground and ask for more.
-func (p *Pump) isHeldUp(now time.Time) bool {
-	return now.Before(p.Control.PausedUntil()) || p.Control.IsPausedByProgram() ||
-		p.Control.IsLineOccupied() || p.back.open
+func (q *jobs) isHeldUp(now time.Time) bool {
+	return now.Before(q.Control.PausedUntil()) || q.Control.IsPausedByProgram() ||
+		q.Control.IsLineOccupied() || q.back.open
 }
 
 // expireJobs fails the jobs that have waited too long for the user or for another program. Without
@@ -272,9 +284,9 @@ func (p *Pump) vacateLine(now time.Time) {
 }
 
 // advance notes what happened to a job. What the table does not expect changes nothing.
-func (p *Pump) advance(job *pending, e Event) {
-	if !job.Life.Advance(e) && p.Unexpected != nil {
-		p.Unexpected(job.Life.State(), e)
+func (q *jobs) advance(job *pending, e Event) {
+	if !job.Life.Advance(e) && q.Unexpected != nil {
+		q.Unexpected(job.Life.State(), e)
 	}
 }
 
@@ -282,33 +294,33 @@ func (p *Pump) advance(job *pending, e Event) {
 func (j *pending) expires() bool { return !j.deadline.IsZero() && j.Life.canHappen(TypedOn) }
 
 // answerHead answers the head of the queue.
-func (p *Pump) answerHead(end Event, why error) { p.answerJob(0, end, why) }
+func (q *jobs) answerHead(end Event, why error) { q.answerJob(0, end, why) }
 
 // dropQueue answers the whole queue alike. It returns how many accepted bytes did not reach the
 // program.
-func (p *Pump) dropQueue(end Event) (dropped int) {
-	for len(p.queue) > 0 {
-		dropped += p.queue[0].bytesLeft()
-		p.answerJob(0, end, nil)
+func (q *jobs) dropQueue(end Event) (dropped int) {
+	for len(q.queue) > 0 {
+		dropped += q.queue[0].bytesLeft()
+		q.answerJob(0, end, nil)
 	}
 	return dropped
 }
 
 // answerJob removes job i from the queue, which end has ended, and tells its owner.
-func (p *Pump) answerJob(i int, end Event, why error) {
-	job := p.queue[i]
-	p.queue = append(p.queue[:i], p.queue[i+1:]...)
+func (q *jobs) answerJob(i int, end Event, why error) {
+	job := q.queue[i]
+	q.queue = append(q.queue[:i], q.queue[i+1:]...)
 	r := Receipt{
 		Fate: fates[end], Err: why,
 		Written: job.written, Dropped: job.bytesLeft(), Held: job.Life.State() == Held,
 	}
 	if r.Fate == Dropped {
-		r.Unsubmitted = p.unsubmitted
+		r.Unsubmitted = q.unsubmitted
 	}
 	if r.Held {
-		p.Control.WithdrawConfirmation()
+		q.Control.WithdrawConfirmation()
 	}
-	p.advance(job, end)
+	q.advance(job, end)
 	job.Done(r)
 }
 

@@ -20,29 +20,29 @@ type comeback struct {
 }
 
 // awaitProgram begins the wait for the program after something that it may act on.
-func (p *Pump) awaitProgram(now time.Time) {
-	if p.Back != nil && p.isDriven() && p.Control.DependsOnProgram() {
-		p.back = comeback{open: true, at: now.Add(backFirst), gap: backFirst}
+func (q *jobs) awaitProgram(now time.Time) {
+	if q.Back != nil && q.isDriven() && q.Control.DependsOnProgram() {
+		q.back = comeback{open: true, at: now.Add(backFirst), gap: backFirst}
 	}
 }
 
 // checkBack checks whether the program is back, while input waits for that.
-func (p *Pump) checkBack(now time.Time) {
-	if !p.back.open || len(p.queue) == 0 || now.Before(p.back.at) || now.Before(p.heldUntil()) {
+func (q *jobs) checkBack(now time.Time) {
+	if !q.back.open || len(q.queue) == 0 || now.Before(q.back.at) || now.Before(q.heldUntil()) {
 		return
 	}
-	if p.Back(now) {
-		p.back = comeback{}
+	if q.Back(now) {
+		q.back = comeback{}
 		return
 	}
-	p.back.gap = min(2*p.back.gap, lookEvery)
-	p.back.at = now.Add(p.back.gap)
-	switch job := p.queue[0]; {
-	case p.Control.IsPausedByProgram(): // wait as long as the input may
+	q.back.gap = min(2*q.back.gap, lookEvery)
+	q.back.at = now.Add(q.back.gap)
+	switch job := q.queue[0]; {
+	case q.Control.IsPausedByProgram(): // wait as long as the input may
 		job.since = time.Time{}
 	case job.since.IsZero():
 		job.since = now
 	case now.Sub(job.since) >= backMax && job.Life.canHappen(NotBack):
-		p.answerHead(NotBack, nil)
+		q.answerHead(NotBack, nil)
 	}
 }

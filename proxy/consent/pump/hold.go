@@ -110,16 +110,16 @@ func (l *Line) clear() { *l = Line{agent: l.agent, user: l.user, User: l.User} }
 
 // holdForUser asks the job's owner whether the user must confirm the pieces first. It reports
 // whether they may be written now.
-func (p *Pump) holdForUser(now time.Time, job *pending, pieces []Piece) (free bool) {
+func (q *jobs) holdForUser(now time.Time, job *pending, pieces []Piece) (free bool) {
 	if job.Hold == nil {
 		return true
 	}
-	held, err := job.Hold(now, pieces, p.line)
+	held, err := job.Hold(now, pieces, q.line)
 	switch {
 	case err != nil:
-		p.answerHead(Failed, err)
+		q.answerHead(Failed, err)
 	case held:
-		p.advance(job, AskedUser)
+		q.advance(job, AskedUser)
 	}
 	return err == nil && !held
 }
@@ -127,17 +127,17 @@ func (p *Pump) holdForUser(now time.Time, job *pending, pieces []Piece) (free bo
 // applyDecision applies the decision about a held input. Confirmed input is prepared again: its
 // conditions must hold when it is typed, not when it was shown. Its time limit starts anew, in case
 // the user still types.
-func (p *Pump) applyDecision(now time.Time) {
-	if len(p.queue) == 0 || p.queue[0].Life.State() != Held {
+func (q *jobs) applyDecision(now time.Time) {
+	if len(q.queue) == 0 || q.queue[0].Life.State() != Held {
 		return
 	}
-	switch decided, let := p.Control.TakeDecision(); {
+	switch decided, let := q.Control.TakeDecision(); {
 	case !decided:
 	case !let:
-		p.answerHead(NotLet, ErrLate)
+		q.answerHead(NotLet, ErrLate)
 	default:
-		job := p.queue[0]
-		p.advance(job, LetThrough)
+		job := q.queue[0]
+		q.advance(job, LetThrough)
 		if job.Wait > 0 {
 			job.deadline = now.Add(job.Wait)
 		}

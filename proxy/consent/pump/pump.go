@@ -33,7 +33,7 @@ type Config struct {
 
 // Pump is the pump. Run is its goroutine; Post, Enqueue and Stop may be called on any.
 type Pump struct {
-	Config
+	jobs
 	buf  [readSize]byte
 	emit func(Unit)
 
@@ -51,16 +51,10 @@ type Pump struct {
 	confirm confirm
 	deaf    bool // the keyboard is gone, or left alone
 
-	epoch       uint64
-	queue       []*pending
-	blocked     time.Time // since when the program does not read, or zero
-	quietUntil  time.Time // the gap after a piece
-	wrote       bool      // agent bytes were written under this grant
-	unsubmitted int       // of those, since the last Enter
-	line        Line      // what agents typed on the program's line
-	back        comeback  // the wait for the program to ask for more
-	trail       trail     // what the program was given under this grant and may not have read
-	collected   collected // the line that the kernel collects
+	epoch     uint64
+	blocked   time.Time // since when the program does not read, or zero
+	trail     trail     // what the program was given under this grant and may not have read
+	collected collected // the line that the kernel collects
 }
 
 // pending is a job in the queue.
@@ -80,7 +74,7 @@ func New(c Config) *Pump {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	p := &Pump{Config: c, deaf: c.Keyboard == nil || c.Unheard}
+	p := &Pump{jobs: jobs{Config: c}, deaf: c.Keyboard == nil || c.Unheard}
 	p.emit = p.handleUnit
 	if c.Control != nil {
 		p.epoch = c.Control.Epoch()
@@ -234,8 +228,8 @@ func (p *Pump) sequenceTimeout() time.Duration {
 	return seqWait
 }
 
-func (p *Pump) isSought() bool { return p.Control != nil && p.Control.IsSought() }
-func (p *Pump) isDriven() bool { return p.Control != nil && p.Control.IsDriven() }
+func (q *jobs) isSought() bool { return q.Control != nil && q.Control.IsSought() }
+func (q *jobs) isDriven() bool { return q.Control != nil && q.Control.IsDriven() }
 
 func (p *Pump) runPosts(now time.Time) {
 	p.mu.Lock()

@@ -19,8 +19,8 @@ func (p *Pump) WithdrawInput(id string, begun bool) {
 }
 
 // giveUp cuts off what need not follow of a job.
-func (p *Pump) giveUp(now time.Time, at int) {
-	job := p.queue[at]
+func (q *jobs) giveUp(now time.Time, at int) {
+	job := q.queue[at]
 	var rest []Piece
 	if job.written > 0 {
 		rest = unfinishedPieces(job.pieces, job.Life.isHalfWritten())
@@ -34,14 +34,14 @@ func (p *Pump) giveUp(now time.Time, at int) {
 	}
 	if len(rest) > 0 {
 		if job.Life.State() == Held {
-			p.Control.WithdrawConfirmation()
+			q.Control.WithdrawConfirmation()
 		}
-		p.advance(job, CutOff)
+		q.advance(job, CutOff)
 		return
 	}
-	p.answerJob(at, GivenUp, nil)
-	if at == 0 && p.Control.IsLineOccupied() {
-		p.Control.VacateLine(now) // the next input is checked anew
+	q.answerJob(at, GivenUp, nil)
+	if at == 0 && q.Control.IsLineOccupied() {
+		q.Control.VacateLine(now) // the next input is checked anew
 	}
 }
 
