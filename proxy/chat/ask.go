@@ -3,6 +3,8 @@ package chat
 import (
 	"errors"
 	"slices"
+
+	"terminalproxy/proxy/chat/recent"
 )
 
 var (
@@ -30,6 +32,13 @@ func (s *Session) AskUser(r Request, done func(Closed)) error {
 	return nil
 }
 
+// requests are what the agent, or its hooks, ask the user. Guarded by Session.mu.
+type requests struct {
+	open   []*Request          // oldest first
+	asks   uint64              // requests so far
+	closed *recent.Map[Closed] // requests that are closed, by id
+}
+
 // addRequest opens a request whose id is new.
 func (s *Session) addRequest(r *Request) {
 	s.asks++
@@ -52,18 +61,18 @@ func (s *Session) WithdrawRequest(id, why string) {
 }
 
 // isKnown reports whether a request of this id is open or was open before.
-func (s *Session) isKnown(id string) bool {
-	return s.closed.Has(id) ||
-		slices.ContainsFunc(s.open, func(r *Request) bool { return r.ID == id })
+func (q *requests) isKnown(id string) bool {
+	return q.closed.Has(id) ||
+		slices.ContainsFunc(q.open, func(r *Request) bool { return r.ID == id })
 }
 
 // isFull reports whether there is no room for one more request.
-func (s *Session) isFull(r *Request) bool {
+func (q *requests) isFull(r *Request) bool {
 	size := len(r.Input)
-	for _, one := range s.open {
+	for _, one := range q.open {
 		size += len(one.Input)
 	}
-	return len(s.open) >= openMost || size > inputsMost && len(s.open) > 0
+	return len(q.open) >= openMost || size > inputsMost && len(q.open) > 0
 }
 
 // sendAnswer sends an answer to the agent, if the request is the agent's.

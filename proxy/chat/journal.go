@@ -111,9 +111,6 @@ func (j *Journal) appendLine(e Entry) (err error) {
 	return err
 }
 
-// KeepJournal has the session write a journal. Call it before Start.
-func (s *Session) KeepJournal(j *Journal) { s.journal = j }
-
 // CloseJournal syncs the journal to the disk. It returns an error if lines are missing. Call it
 // after the end.
 func (s *Session) CloseJournal() error {
@@ -129,44 +126,4 @@ func (s *Session) CloseJournal() error {
 		return fmt.Errorf("lines missing: %d: %w", n, s.journal.err)
 	}
 	return nil
-}
-
-// addRecord appends a record to the log and to the journal. The caller must hold s.mu.
-func (s *Session) addRecord(r Record) { _ = s.addRecordChecked(r, false) }
-
-// addRecordChecked also reports a failure of the journal. With onDisk it waits until the record is
-// on the disk.
-func (s *Session) addRecordChecked(r Record, onDisk bool) error {
-	e := Entry{Record: r}
-	if r.Item != nil {
-		r.Item = clipItem(*r.Item)
-	}
-	kept := s.log.add(r)
-	if r.Piece != nil {
-		return nil // the text follows whole
-	}
-	e.Number, e.Time = kept.Number, kept.Time
-	return s.journalize(e, onDisk)
-}
-
-// journalize appends an entry to the journal, if the session keeps one. The first failure goes into
-// the log.
-func (s *Session) journalize(e Entry, onDisk bool) error {
-	if s.journal == nil {
-		return nil
-	}
-	err := s.journal.write(e, onDisk)
-	if err == nil {
-		return nil
-	}
-	err = fmt.Errorf("the record of this conversation could not be written: %w", err)
-	if s.journal.missing == 1 {
-		s.log.add(Record{Item: clipItem(Item{Kind: Notice, Author: s.agent, Text: err.Error()})})
-	}
-	return err
-}
-
-// noteFate writes down what became of a prompt.
-func (s *Session) noteFate(id, fate, why string) {
-	_ = s.journalize(Entry{Prompt: &Fate{ID: id, Fate: fate, Why: why}}, false)
 }

@@ -13,25 +13,21 @@ import (
 // Session is the conversation with one agent. Its methods may be called from any goroutine.
 type Session struct {
 	driver Driver
-	agent  string // its name, as author
 
-	mu           sync.Mutex
-	log          log
+	mu sync.Mutex
+	transcript
+	requests
 	conversation string
-	phase        State               // what the state is when no request is open
-	running      bool                // a turn runs; until then prompts may wait for one
-	shown        State               // the last state in the log
-	waiting      map[string]string   // prompts that the agent has not begun, by id
-	order        []string            // their ids, oldest first
-	open         []*Request          // oldest first
-	asks         uint64              // requests so far
-	closed       *recent.Map[Closed] // requests that are closed, by id
-	leaving      bool                // Close was called
-	settings     []Setting           // what can be set
-	journal      *Journal            // may be nil
-	within       time.Duration       // in which a request must be answered, 0 for no limit
-	why          string              // the agent ended
-	over         chan struct{}       // closed when the agent is gone
+	phase        State             // what the state is when no request is open
+	running      bool              // a turn runs; until then prompts may wait for one
+	shown        State             // the last state in the log
+	waiting      map[string]string // prompts that the agent has not begun, by id
+	order        []string          // their ids, oldest first
+	leaving      bool              // Close was called
+	settings     []Setting         // what can be set
+	within       time.Duration     // in which a request must be answered, 0 for no limit
+	why          string            // the agent ended
+	over         chan struct{}     // closed when the agent is gone
 }
 
 // ErrOver is the answer to what comes after the agent's end.
@@ -53,7 +49,12 @@ const (
 // New makes a session with an agent of that name. Nothing runs before Start.
 func New(agent string, d Driver) *Session {
 	return &Session{
-		driver: d, agent: agent, phase: Starting, waiting: map[string]string{}, closed: recent.New[Closed](closedMost), over: make(chan struct{}),
+		driver:     d,
+		transcript: transcript{agent: agent},
+		phase:      Starting,
+		waiting:    map[string]string{},
+		requests:   requests{closed: recent.New[Closed](closedMost)},
+		over:       make(chan struct{}),
 	}
 }
 
@@ -273,10 +274,6 @@ func (s *Session) logNewState(why string) {
 		s.shown = now
 		s.addRecord(Record{State: now, Why: why})
 	}
-}
-
-func (s *Session) addNotice(text string) {
-	s.addRecord(Record{Item: &Item{Kind: Notice, Author: s.agent, Text: text}})
 }
 
 // NewID is a new random UUID.

@@ -3,8 +3,6 @@ package chat
 import (
 	"fmt"
 	"slices"
-
-	"terminalproxy/protocol"
 )
 
 // handleEvent applies an event of the driver.
@@ -59,13 +57,6 @@ func (s *Session) handleReady(conversation string) {
 	}
 }
 
-func (s *Session) addItem(i Item) {
-	if i.Author == "" {
-		i.Author = s.agent
-	}
-	s.addRecord(Record{Item: &i})
-}
-
 // removeWaiting removes a prompt from those that wait, and returns its text.
 func (s *Session) removeWaiting(prompt string) (text string, waited bool) {
 	text, waited = s.waiting[prompt]
@@ -83,15 +74,6 @@ func (s *Session) dropPrompt(prompt string) {
 	if s.phase == Working && !s.running && len(s.waiting) == 0 {
 		s.phase = AtPrompt
 	}
-}
-
-// failUnread records that the agent will not read a prompt.
-func (s *Session) failUnread(prompt, text string) {
-	s.noteFate(prompt, unread, "")
-	if len(text) > 200 {
-		text = protocol.Clip(text, 200) + "..."
-	}
-	s.addNotice(fmt.Sprintf("%s did not read: %s", s.agent, text))
 }
 
 // openNewRequest opens the agent's request. It refuses a known id, because the answer to one

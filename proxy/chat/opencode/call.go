@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,8 +35,23 @@ func (e *statusError) Error() string {
 	return strings.TrimSuffix(fmt.Sprintf("HTTP status %d: %s", e.code, e.said), ": ")
 }
 
+// server is opencode's server, as its clients reach it.
+type server struct {
+	url      string // known once it takes calls
+	password string
+	client   *http.Client
+}
+
+func newServer() server {
+	return server{
+		password: rand.Text(),
+		// without a proxy the password stays on this machine
+		client: &http.Client{Transport: &http.Transport{}},
+	}
+}
+
 // call makes a call, and decodes its answer into got, which may be nil.
-func (d *Driver) call(ctx context.Context, method, path string, body, got any) error {
+func (s *server) call(ctx context.Context, method, path string, body, got any) error {
 	b, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -43,7 +59,7 @@ func (d *Driver) call(ctx context.Context, method, path string, body, got any) e
 	if body == nil {
 		b = nil
 	}
-	answer, err := d.sendRequest(ctx, method, path, b)
+	answer, err := s.sendRequest(ctx, method, path, b)
 	if err != nil {
 		return err
 	}
@@ -55,18 +71,18 @@ func (d *Driver) call(ctx context.Context, method, path string, body, got any) e
 }
 
 // sendRequest makes a request. A status outside the 200s is an error.
-func (d *Driver) sendRequest(
+func (s *server) sendRequest(
 	ctx context.Context, method, path string, body []byte,
 ) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, d.url+path, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, s.url+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	r.SetBasicAuth(user, d.password)
+	r.SetBasicAuth(user, s.password)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	answer, err := d.client.Do(r)
+	answer, err := s.client.Do(r)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ package opencode
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -45,11 +44,9 @@ type Config struct {
 // Driver drives one server. The order of life is [Serve], the interface with [Driver.Args] and
 // [Driver.Env], Start, Close.
 type Driver struct {
+	server
 	config   Config
 	terminal chat.Terminal // nil without an interface
-	password string
-	url      string
-	client   *http.Client
 	program  *stdio.Program
 	ended    chan struct{} // closed when the server is gone
 	why      string        // it is, when ended is closed
@@ -98,8 +95,8 @@ var listening = sync.OnceValue(func() *regexp.Regexp {
 // runs.
 func Serve(ctx context.Context, c Config) (*Driver, error) {
 	d := &Driver{
+		server:   newServer(),
 		config:   c,
-		password: rand.Text(),
 		ended:    make(chan struct{}),
 		over:     make(chan struct{}),
 		open:     map[string]open{},
@@ -108,8 +105,6 @@ func Serve(ctx context.Context, c Config) (*Driver, error) {
 		todo:     make(chan func()),
 		turn:     newTurn(),
 	}
-	// without a proxy the password stays on this machine
-	d.client = &http.Client{Transport: &http.Transport{}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	urls := make(chan string, 1)
 	var err error
