@@ -37,7 +37,7 @@ func (s *session) openDoor() (shut func(), err error) {
 }
 
 // canResume reports whether a shell could resume the process in front if it stopped.
-func (s *session) canResume() bool {
+func (s *surroundings) canResume() bool {
 	if s.conf.Keep == nil {
 		return tty.IsResumable()
 	}
@@ -47,7 +47,7 @@ func (s *session) canResume() bool {
 
 // inFront reports whether we are in the terminal's foreground: the keyboard and the line settings
 // are ours.
-func (s *session) inFront() bool {
+func (s *surroundings) inFront() bool {
 	if w := s.conf.Keep.Window(); w != nil {
 		return tty.ForegroundOf(w.Pid)
 	}

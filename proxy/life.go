@@ -152,7 +152,7 @@ func (l *life) startWatchdog() {
 
 // newWatchdog prepares a watchdog for the keyboard and the screen. It returns nil if the session
 // has neither, or wants no watchdog.
-func (s *session) newWatchdog() (*watchdog.Watchdog, error) {
+func (s *surroundings) newWatchdog() (*watchdog.Watchdog, error) {
 	conf := watchdog.Config{Path: s.conf.Watchdog, Keyboard: -1, Screen: -1}
 	keyboard, screen := s.term.Descriptors()
 	if s.term.HasKeyboard() {

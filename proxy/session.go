@@ -36,14 +36,12 @@ import (
 
 // session holds a running session and its parts.
 type session struct {
-	conf       Config
+	surroundings
 	id         string
 	resumeKey  string
 	reclaimKey keys.CtrlKey
 	started    time.Time
-	log        *slog.Logger
 
-	term      *tty.Terminal
 	child     *child.Child
 	program   *program
 	observer  *observer.Observer
@@ -70,12 +68,19 @@ type session struct {
 	signals   *signals.Catcher // that the session obeys
 	stops     chan unix.Signal // by which the program was stopped
 	leaving   chan struct{}    // the user wants to leave the program running
-	settings  *unix.Termios    // the terminal's own, nil without a keyboard
+	called    chan struct{}    // an agent asks for a keyboard that was left aside
+}
+
+// surroundings are what the user's shell gave this process, and its job in there.
+type surroundings struct {
+	conf     Config
+	log      *slog.Logger
+	term     *tty.Terminal
+	settings *unix.Termios // the terminal's own, nil without a keyboard
 	// the program's standard streams that are not its terminal, nil for those that are
 	streams  []*os.File
 	aside    bool               // see settleBegin
 	behind   bool               // the program begins behind: in the background, or aside
-	called   chan struct{}      // an agent asks for a keyboard that was left aside
 	watchdog *watchdog.Watchdog // nil until the program has run for a moment
 }
 
@@ -101,8 +106,8 @@ func Run(ctx context.Context, conf Config) (Result, error) {
 
 func newSession(conf Config) *session {
 	s := &session{
-		conf:    conf,
-		log:     conf.Log,
+		surroundings: surroundings{conf: conf, log: conf.Log},
+
 		started: time.Now(),
 		signals: signals.NewIdleCatcher(),
 		stops:   make(chan unix.Signal, 1),
@@ -208,7 +213,7 @@ var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c
 
 // jobControl reports whether the user's shell resumes what stops; if so, the program must be able
 // to stop.
-func (s *session) jobControl() bool {
+func (s *surroundings) jobControl() bool {
 	return s.conf.headless == nil && s.term.HasKeyboard() && s.canResume()
 }
 
@@ -227,7 +232,7 @@ func (s *session) noticeStop() func(unix.Signal) {
 }
 
 // hurrySignal is closed when the program's end must not take long.
-func (s *session) hurrySignal() <-chan struct{} {
+func (s *surroundings) hurrySignal() <-chan struct{} {
 	if s.conf.headless == nil {
 		return nil
 	}
@@ -235,7 +240,7 @@ func (s *session) hurrySignal() <-chan struct{} {
 }
 
 // terminalSize returns the size of the user's terminal, or else the configured one.
-func (s *session) terminalSize() (cols, rows int) {
+func (s *surroundings) terminalSize() (cols, rows int) {
 	if cols, rows, err := s.term.Size(); err == nil {
 		return min(cols, protocol.MaxSize), min(rows, protocol.MaxSize)
 	}
@@ -243,6 +248,6 @@ func (s *session) terminalSize() (cols, rows int) {
 }
 
 // defaultSize returns the configured size.
-func (s *session) defaultSize() (cols, rows int) {
+func (s *surroundings) defaultSize() (cols, rows int) {
 	return cmp.Or(s.conf.Cols, 80), cmp.Or(s.conf.Rows, 24)
 }

@@ -12,8 +12,8 @@ import (
 func TestTheCommandLineR28(t *testing.T) {
 	claim := "sk-" + "ant-api03-" + strings.Repeat("Qz7-", 20)
 	s := &session{
-		observer: observer.New(observer.Config{Cols: 20, Rows: 4}),
-		conf:     Config{Args: []string{"-H", "Authorization: Bearer " + claim, "x"}},
+		observer:     observer.New(observer.Config{Cols: 20, Rows: 4}),
+		surroundings: surroundings{conf: Config{Args: []string{"-H", "Authorization: Bearer " + claim, "x"}}},
 	}
 	require.Equal(t, []string{"-H", "Authorization: Bearer " + strings.Repeat("•", len(claim)), "x"}, s.shownArguments())
 }
@@ -34,7 +34,7 @@ func TestTheValueOfAFlagR28(t *testing.T) {
 		{"tool password hunter2hunter2", ""},
 	} {
 		words := strings.Fields(tt.line)
-		s := &session{observer: observer.New(observer.Config{Cols: 20, Rows: 4}), conf: Config{Command: words[0], Args: words[1:]}}
+		s := &session{observer: observer.New(observer.Config{Cols: 20, Rows: 4}), surroundings: surroundings{conf: Config{Command: words[0], Args: words[1:]}}}
 		got := words[0] + " " + strings.Join(s.shownArguments(), " ")
 		if tt.masked == "" {
 			require.Equal(t, tt.line, got)

@@ -12,7 +12,7 @@ import (
 // openTerminal opens the user's terminal: standard input and output, and for one of them that leads
 // elsewhere, the terminal that this process belongs to. Streams that lead to no terminal go to the
 // program.
-func (s *session) openTerminal() (err error) {
+func (s *surroundings) openTerminal() (err error) {
 	c := s.conf
 	s.streams = make([]*os.File, 3)
 	for i, f := range []*os.File{c.In, c.Out, c.Err} {
@@ -42,7 +42,7 @@ func (s *session) openTerminal() (err error) {
 
 // letStreamsGo leaves to the program alone what was handed to it: the other end of a pipe learns at
 // once when the program has closed its own. Standard error stays, for the proxy's own messages.
-func (s *session) letStreamsGo() {
+func (s *surroundings) letStreamsGo() {
 	for _, f := range s.streams[:min(2, len(s.streams))] {
 		if f == nil {
 			continue
@@ -58,7 +58,7 @@ func (s *session) letStreamsGo() {
 // (exec_pty.c): the terminal may belong to another program of the same pipeline, which edits lines
 // there or shows pages. The program starts in the background of its own terminal. When it reads or
 // sets something there it is stopped, and then the keyboard is taken.
-func (s *session) settleBegin() {
+func (s *surroundings) settleBegin() {
 	if !s.term.HasKeyboard() {
 		return
 	}
@@ -68,7 +68,7 @@ func (s *session) settleBegin() {
 
 // lineSettings returns the program's first line settings: the terminal's, unless a shell has set
 // them for editing a line by now.
-func (s *session) lineSettings() *unix.Termios {
+func (s *surroundings) lineSettings() *unix.Termios {
 	if s.behind && !s.inFront() {
 		return nil
 	}

@@ -75,14 +75,14 @@ func (l *life) haltJob(sig unix.Signal) {
 }
 
 // handOver gives up what this process serves to others, before it is stopped.
-func (s *session) handOver() {
+func (s *surroundings) handOver() {
 	if s.conf.Agent != nil && s.conf.Agent.Away != nil {
 		s.conf.Agent.Away()
 	}
 }
 
 // rejoinOthers undoes handOver: the session is found at the same place as the others.
-func (s *session) rejoinOthers() {
+func (s *surroundings) rejoinOthers() {
 	if s.conf.Agent != nil && s.conf.Agent.Back != nil {
 		s.conf.Agent.Back()
 	}
@@ -298,7 +298,7 @@ func (l *life) nudgeProgram() {
 }
 
 // restoreLines gives the line settings back, when the copier has given back the rest.
-func (s *session) restoreLines() {
+func (s *surroundings) restoreLines() {
 	s.unguardLines()
 	if err := s.term.Restore(); err != nil {
 		s.log.Info("suspend", "error", err)
@@ -306,7 +306,7 @@ func (s *session) restoreLines() {
 }
 
 // unguardLines leaves the line settings to the shell, when the copier waits.
-func (s *session) unguardLines() {
+func (s *surroundings) unguardLines() {
 	if s.watchdog != nil {
 		s.watchdog.SetLines(nil, nil)
 	}
