@@ -162,11 +162,11 @@ func (d *TUI) serveHook(conn net.Conn) {
 }
 
 // postOrRefuse enqueues a function, and returns false if it will never run.
-func (d *TUI) postOrRefuse(do func()) bool {
-	d.mu.Lock()
-	closed := d.closed
-	d.mu.Unlock()
-	d.enqueue(do)
+func (p *postbox) postOrRefuse(do func()) bool {
+	p.mu.Lock()
+	closed := p.closed
+	p.mu.Unlock()
+	p.enqueue(do)
 	return !closed
 }
 
@@ -312,9 +312,9 @@ func (d *TUI) closeByResult(call string) {
 	d.withdrawAsks(atTerminal, func(_ string, a *tuiAsk) bool { return a.call == call })
 }
 
-func (d *TUI) reportNotice(format string, args ...any) {
+func (t *turns) reportNotice(format string, args ...any) {
 	text := "claude " + fmt.Sprintf(format, args...)
-	d.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Notice, Text: text}})
+	t.report(chat.ItemAdded{Item: chat.Item{Kind: chat.Notice, Text: text}})
 }
 
 // Quote is an argument as a shell reads it.

@@ -162,7 +162,7 @@ func (r *recorded) itemAuthor() string {
 }
 
 // addModelEntry reports the model's texts and calls.
-func (d *TUI) addModelEntry(r *recorded) {
+func (t *turns) addModelEntry(r *recorded) {
 	e := entry{Message: struct{ Content json.RawMessage }{r.Message.Content}}
 	all, _ := e.contentBlocks()
 	for _, part := range all {
@@ -170,7 +170,7 @@ func (d *TUI) addModelEntry(r *recorded) {
 		switch part.Type {
 		case "text":
 			if r.APIError {
-				d.failed = stdio.ShortenText(part.Text)
+				t.failed = stdio.ShortenText(part.Text)
 			}
 			item.Kind, item.Text = chat.Text, part.Text
 		case "tool_use":
@@ -178,7 +178,7 @@ func (d *TUI) addModelEntry(r *recorded) {
 		default:
 			continue
 		}
-		d.report(chat.ItemAdded{Item: item})
+		t.report(chat.ItemAdded{Item: item})
 	}
 }
 
@@ -219,7 +219,7 @@ var (
 )
 
 // addTypedPrompt reports a prompt in the record, unless it was sent from here and is in the log.
-func (d *TUI) addTypedPrompt(text string, past bool) {
+func (t *turns) addTypedPrompt(text string, past bool) {
 	text = strings.TrimSpace(pasteMarks().ReplaceAllString(text, ""))
 	name := commandName().FindStringSubmatch(text)
 	if name != nil {
@@ -233,22 +233,22 @@ func (d *TUI) addTypedPrompt(text string, past bool) {
 	}
 	got := withoutBlanks(text)
 	if !past {
-		if s := d.sending; s != nil && got == comparableText(s.prompt.Text) {
+		if s := t.sending; s != nil && got == comparableText(s.prompt.Text) {
 			if name == nil {
-				d.confirmPrompt(text)
+				t.confirmPrompt(text)
 			} else {
-				d.readCommand()
+				t.readCommand()
 			}
 		}
-		for i, ours := range d.said {
+		for i, ours := range t.said {
 			if ours == got {
-				d.said = append(d.said[:i], d.said[i+1:]...)
+				t.said = append(t.said[:i], t.said[i+1:]...)
 				return
 			}
 		}
 	}
 	item := chat.Item{Kind: chat.User, Author: "you, at the terminal", Text: text}
-	d.report(chat.ItemAdded{Item: item})
+	t.report(chat.ItemAdded{Item: item})
 }
 
 // typeOf finds the value of "type" in a JSON object without parsing its other values. It returns ""

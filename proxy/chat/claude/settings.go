@@ -10,10 +10,16 @@ import (
 	"strings"
 )
 
+// launch is how Claude Code is started.
+type launch struct {
+	config TUIConfig
+	chosen string // our permission mode on the command line, "" if the user's arguments decide
+}
+
 // Arguments returns Claude Code's arguments: the user's, our hooks, and the id of a new
 // conversation.
-func (d *TUI) Arguments() ([]string, error) {
-	args, theirs := slices.Clone(d.config.Args), ""
+func (l *launch) Arguments() ([]string, error) {
+	args, theirs := slices.Clone(l.config.Args), ""
 	if hasFlag(args, "-p", "--print") {
 		return nil, errors.New("--chat goes with the interface of claude, which -p leaves out: use gateway chat, or leave out --chat")
 	}
@@ -32,18 +38,18 @@ func (d *TUI) Arguments() ([]string, error) {
 			i--
 		}
 	}
-	settings, err := withHooks(theirs, d.config.Hook)
+	settings, err := withHooks(theirs, l.config.Hook)
 	if err != nil {
 		return nil, fmt.Errorf("--settings: %w", err)
 	}
 	ours := []string{"--settings", settings}
 	if !hasFlag(args, conversationFlags...) {
-		ours = append(ours, "--session-id", d.config.ID)
+		ours = append(ours, "--session-id", l.config.ID)
 	}
 	if !hasFlag(args, permissionFlags...) {
-		own := defaultMode(userSettings(d.config.Settings))
-		d.chosen = cmp.Or(defaultMode([]byte(settings)), own, asksMode)
-		ours = append(ours, "--permission-mode", d.chosen)
+		own := defaultMode(userSettings(l.config.Settings))
+		l.chosen = cmp.Or(defaultMode([]byte(settings)), own, asksMode)
+		ours = append(ours, "--permission-mode", l.chosen)
 	}
 	return append(ours, args...), nil
 }
@@ -69,9 +75,9 @@ func userSettings(path string) []byte {
 }
 
 // startMode returns the permission mode from the command line, "" if it is not known.
-func (d *TUI) startMode() string {
-	mode := d.chosen
-	for i, arg := range d.config.Args {
+func (l *launch) startMode() string {
+	mode := l.chosen
+	for i, arg := range l.config.Args {
 		name, value, joined := strings.Cut(arg, "=")
 		switch {
 		case arg == "--":
@@ -80,8 +86,8 @@ func (d *TUI) startMode() string {
 			return "bypassPermissions"
 		case name == "--permission-mode" && joined:
 			mode = value
-		case name == "--permission-mode" && i+1 < len(d.config.Args):
-			mode = d.config.Args[i+1]
+		case name == "--permission-mode" && i+1 < len(l.config.Args):
+			mode = l.config.Args[i+1]
 		}
 	}
 	return mode
@@ -94,8 +100,8 @@ var conversationFlags = []string{
 
 // Conversation returns the id of the conversation, "" if the arguments leave the choice until
 // later.
-func (d *TUI) Conversation() string {
-	for i, arg := range d.config.Args {
+func (l *launch) Conversation() string {
+	for i, arg := range l.config.Args {
 		name, value, joined := strings.Cut(arg, "=")
 		if arg == "--" {
 			break
@@ -103,26 +109,26 @@ func (d *TUI) Conversation() string {
 		if !slices.Contains(conversationFlags, name) {
 			continue
 		}
-		if !joined && i+1 < len(d.config.Args) {
-			value = d.config.Args[i+1]
+		if !joined && i+1 < len(l.config.Args) {
+			value = l.config.Args[i+1]
 		}
 		if name != "--session-id" && name != "--resume" && name != "-r" || !isID(value) {
 			return ""
 		}
 		return value
 	}
-	return d.config.ID
+	return l.config.ID
 }
 
 // LeavesChoice reports whether the arguments have a person pick the conversation at the terminal.
-func (d *TUI) LeavesChoice() bool {
-	for i, arg := range d.config.Args {
+func (l *launch) LeavesChoice() bool {
+	for i, arg := range l.config.Args {
 		name, value, joined := strings.Cut(arg, "=")
 		if arg == "--" {
 			break
 		}
-		if !joined && i+1 < len(d.config.Args) {
-			value = d.config.Args[i+1]
+		if !joined && i+1 < len(l.config.Args) {
+			value = l.config.Args[i+1]
 		}
 		if (name == "--resume" || name == "-r") && !isID(value) {
 			return true

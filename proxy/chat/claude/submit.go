@@ -121,21 +121,21 @@ func mayEnter(v *promptView, text string, until time.Time) error {
 }
 
 // afterTyping decides about the prompt once a typing has ended.
-func (d *TUI) afterTyping(t chat.TypeResult) {
-	s := d.sending
+func (t *turns) afterTyping(typed chat.TypeResult) {
+	s := t.sending
 	if s == nil {
 		return // its sign came sooner
 	}
-	d.poked = true
+	t.poked = true
 	switch {
-	case t.Err == nil:
-		s.keys, s.due = t.Keys, time.Now().Add(d.sign)
+	case typed.Err == nil:
+		s.keys, s.due = typed.Keys, time.Now().Add(t.sign)
 		s.entered++
-	case t.Pieces == 0 && s.entered == 0 && (errors.Is(t.Err, errNotFree) || errors.Is(t.Err, chat.ErrUserTyped)):
-		d.sending = nil // nothing was typed: it waits on
-		d.waiting = append([]prompt{s.prompt}, d.waiting...)
+	case typed.Pieces == 0 && s.entered == 0 && (errors.Is(typed.Err, errNotFree) || errors.Is(typed.Err, chat.ErrUserTyped)):
+		t.sending = nil // nothing was typed: it waits on
+		t.waiting = append([]prompt{s.prompt}, t.waiting...)
 	default:
-		d.failPrompt(t.Err)
+		t.failPrompt(typed.Err)
 	}
 }
 
@@ -168,23 +168,23 @@ func (d *TUI) isCommandRead(s *sending) bool {
 
 // readCommand reports that the command on its way was read. A command is not a turn, unless a hook
 // says so.
-func (d *TUI) readCommand() {
-	s := d.sending
-	d.sending = nil
+func (t *turns) readCommand() {
+	s := t.sending
+	t.sending = nil
 	if s.prompt.Person && modelCommand().MatchString(s.prompt.Text) {
-		d.confirms = time.Now().Add(d.sign)
+		t.confirms = time.Now().Add(t.sign)
 	}
-	d.rememberSaid(comparableText(s.prompt.Text))
-	d.report(chat.PromptAccepted{Prompt: s.prompt.ID})
-	if !d.working {
-		d.report(chat.Finished{Turn: chat.Turn{Outcome: chat.Done}})
+	t.rememberSaid(comparableText(s.prompt.Text))
+	t.report(chat.PromptAccepted{Prompt: s.prompt.ID})
+	if !t.working {
+		t.report(chat.Finished{Turn: chat.Turn{Outcome: chat.Done}})
 	}
 }
 
 // rememberSaid remembers a sent prompt, because the record repeats it.
-func (d *TUI) rememberSaid(text string) {
-	d.said = append(d.said, text)
-	d.said = d.said[max(0, len(d.said)-maxCalls):]
+func (t *turns) rememberSaid(text string) {
+	t.said = append(t.said, text)
+	t.said = t.said[max(0, len(t.said)-maxCalls):]
 }
 
 // enterAgain presses Enter once more, if the user has typed nothing since the text was pasted.
@@ -204,29 +204,29 @@ func (d *TUI) enterAgain() {
 }
 
 // failPrompt reports that the prompt on its way will not be sent.
-func (d *TUI) failPrompt(why error) {
-	s := d.sending
-	d.sending = nil
-	d.reportNotice("did not get a prompt: %v; the part of it in the prompt line is yours to "+
+func (t *turns) failPrompt(why error) {
+	s := t.sending
+	t.sending = nil
+	t.reportNotice("did not get a prompt: %v; the part of it in the prompt line is yours to "+
 		"send or to erase", why)
-	d.report(chat.PromptDropped{Prompt: s.prompt.ID})
+	t.report(chat.PromptDropped{Prompt: s.prompt.ID})
 }
 
 // confirmPrompt handles the sign that a prompt has arrived: the one on its way, or one typed by the
 // user.
-func (d *TUI) confirmPrompt(text string) {
-	d.startTurn()
+func (t *turns) confirmPrompt(text string) {
+	t.startTurn()
 	got := comparableText(text)
-	if s := d.sending; s != nil && got == comparableText(s.prompt.Text) {
-		d.sending = nil
-		d.rememberSaid(got)
-		d.report(chat.PromptAccepted{Prompt: s.prompt.ID})
+	if s := t.sending; s != nil && got == comparableText(s.prompt.Text) {
+		t.sending = nil
+		t.rememberSaid(got)
+		t.report(chat.PromptAccepted{Prompt: s.prompt.ID})
 		return
 	}
-	d.report(chat.TurnStarted{})
+	t.report(chat.TurnStarted{})
 }
 
-func (d *TUI) startTurn() { d.working, d.ending, d.failed = true, time.Time{}, "" }
+func (t *turns) startTurn() { t.working, t.ending, t.failed = true, time.Time{}, "" }
 
 // comparableText removes blanks and Claude Code's marks around a paste, so that prompts can be
 // compared.
@@ -236,27 +236,27 @@ func comparableText(text string) string {
 
 // finishAfterRecord ends a stopped turn once the record has had its time. It reports whether that
 // time still runs.
-func (d *TUI) finishAfterRecord(now time.Time) (soon bool) {
-	if d.ending.IsZero() {
+func (t *turns) finishAfterRecord(now time.Time) (soon bool) {
+	if t.ending.IsZero() {
 		return false
 	}
-	if now.Before(d.ending) {
+	if now.Before(t.ending) {
 		return true
 	}
-	d.endTurn(chat.Turn{Outcome: chat.Done})
+	t.endTurn(chat.Turn{Outcome: chat.Done})
 	return false
 }
 
 // endTurn reports the end of the turn, if one runs.
-func (d *TUI) endTurn(t chat.Turn) {
-	if !d.working {
+func (t *turns) endTurn(turn chat.Turn) {
+	if !t.working {
 		return
 	}
-	if t.Outcome == chat.Done && d.failed != "" {
-		t = chat.Turn{Outcome: chat.Broken, Why: d.failed}
+	if turn.Outcome == chat.Done && t.failed != "" {
+		turn = chat.Turn{Outcome: chat.Broken, Why: t.failed}
 	}
-	d.working, d.ending = false, time.Time{}
-	d.report(chat.Finished{Turn: t})
+	t.working, t.ending = false, time.Time{}
+	t.report(chat.Finished{Turn: turn})
 }
 
 // pressEscape interrupts the running turn.

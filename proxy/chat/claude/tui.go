@@ -35,50 +35,37 @@ type TUIConfig struct {
 // TUI drives Claude Code in its own interface, in a terminal of the session. Its hooks and its
 // record report what happens, and prompts are typed. It is a [chat.Driver].
 type TUI struct {
-	config   TUIConfig
+	launch
 	terminal chat.Terminal
-	report   func(chat.Event)
 	hooks    net.Listener
 	key      string // the secret that a hook shows
-	chosen   string // our permission mode on the command line, "" if the user's arguments decide
 	dialog   atomic.Bool
 	pressed  atomic.Int64  // when the user typed last, in ns since 1970
 	waits    atomic.Value  // chat.Waits
 	done     chan struct{} // closed when run has ended
-	sign     time.Duration // how long the sign of a prompt may take
 	patience time.Duration // how long a hook may take if no person is asked
 	hookers  hookers
 
-	mu     sync.Mutex
-	posts  []func()
-	closed bool // later posts never run
-	wake   chan struct{}
-	asks   map[string]*tuiAsk // open requests, by id
+	postbox
+	asks map[string]*tuiAsk // open requests, by id; guarded by mu
 
 	// What follows belongs to the goroutine of run.
-	over    bool
-	began   bool // SessionStart came
-	ready   bool
-	id      string // of the conversation
-	working bool
-	ending  time.Time  // when a stopped turn is over even without its record; may be zero
-	shown   bool       // a dialog was seen on the screen since the last request came
-	screen  promptView // as last seen
+	turns
+	over   bool
+	began  bool // SessionStart came
+	ready  bool
+	id     string     // of the conversation
+	shown  bool       // a dialog was seen on the screen since the last request came
+	screen promptView // as last seen
 	// approves: a hook asked since the prompt was drawn. The dialog is an approval, even if the
 	// hook has ended.
 	approves bool
 	own      *ownDialog
 	ownSince time.Time // it stands there
-	confirms time.Time // a dialog that comes until then asks what a person's command has said
 	mode     string    // of permissions, "" while it is not known
 	expected time.Time // until then a dialog may come
 	looked   time.Time
-	poked    bool
-	waiting  []prompt // to be typed
-	sending  *sending
-	said     []string // sent prompts that the record has yet to repeat, as comparableText
 	record   *recordReader
-	failed   string          // the turn's error
 	unknown  map[string]bool // types of the record that were noticed
 	calls    []announced     // without a result, oldest first
 }
@@ -111,15 +98,37 @@ const (
 // atTerminal is the reason for closing a request whose dialog was answered on the screen.
 const atTerminal = "answered at the terminal"
 
+// postbox brings work to the goroutine of run.
+type postbox struct {
+	mu     sync.Mutex
+	posts  []func()
+	closed bool // later posts never run
+	wake   chan struct{}
+}
+
+// turns are the prompts that Claude Code gets, and the turn at which it works.
+type turns struct {
+	report   func(chat.Event)
+	sign     time.Duration // how long the sign of a prompt may take
+	poked    bool          // the screen is due for a look
+	waiting  []prompt      // to be typed
+	sending  *sending
+	said     []string // sent prompts that the record has yet to repeat, as comparableText
+	working  bool
+	ending   time.Time // when a stopped turn is over even without its record; may be zero
+	failed   string    // the turn's error
+	confirms time.Time // a dialog that comes until then asks what a person's command has said
+}
+
 // NewTUI makes a driver. ListenForHooks comes next, then the program's start, then Start.
 func NewTUI(c TUIConfig) *TUI {
 	return &TUI{
-		config:   c,
-		wake:     make(chan struct{}, 1),
+		launch:   launch{config: c},
+		postbox:  postbox{wake: make(chan struct{}, 1)},
+		turns:    turns{sign: signWithin},
 		done:     make(chan struct{}),
 		asks:     map[string]*tuiAsk{},
 		unknown:  map[string]bool{},
-		sign:     signWithin,
 		patience: hookPatience,
 	}
 }
@@ -315,14 +324,14 @@ func (d *TUI) Close() error {
 }
 
 // enqueue has run call do.
-func (d *TUI) enqueue(do func()) {
-	d.mu.Lock()
-	if !d.closed {
-		d.posts = append(d.posts, do)
+func (p *postbox) enqueue(do func()) {
+	p.mu.Lock()
+	if !p.closed {
+		p.posts = append(p.posts, do)
 	}
-	d.mu.Unlock()
+	p.mu.Unlock()
 	select {
-	case d.wake <- struct{}{}:
+	case p.wake <- struct{}{}:
 	default:
 	}
 }
