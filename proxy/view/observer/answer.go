@@ -45,7 +45,7 @@ func (o *Observer) CompleteRead(now time.Time, m *protocol.Read, r *protocol.Rea
 	if m.Attributes { // no delta: rows are compared without their colours
 		o.addColours(r.Frame)
 	} else {
-		o.shrinkToDelta(r.Frame, seen, m.Follow)
+		shrinkToDelta(r.Frame, seen, m.Follow)
 	}
 	switch {
 	case m.Command > 0:
@@ -77,7 +77,7 @@ func (o *Observer) addFollowedRows(out *protocol.WaitResult, m *protocol.Wait) {
 		return
 	}
 	seen, r := o.sent.findScreen(m.SinceSeq), out.Read()
-	o.shrinkToDelta(r.Frame, seen, true)
+	shrinkToDelta(r.Frame, seen, true)
 	if o.addHistory(r, &protocol.Read{Follow: true, Scrollback: m.Scrollback}, seen) != nil {
 		return // cannot happen: the read names no line
 	}

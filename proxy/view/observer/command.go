@@ -93,20 +93,20 @@ func (o *Observer) describeCommand(
 }
 
 // hasGroupEnded reports whether a known process group has no process left; group 0 is unknown.
-func (o *Observer) hasGroupEnded(group int) bool {
-	return group != 0 && !o.program.IsGroupAlive(group)
+func (i *inlet) hasGroupEnded(group int) bool {
+	return group != 0 && !i.program.IsGroupAlive(group)
 }
 
 // hostname returns the name of this machine.
 var hostname = sync.OnceValue(func() string { name, _ := os.Hostname(); return name })
 
 // workingDirectory returns where a command was given, with the host if not this machine.
-func (o *Observer) workingDirectory(c *screen.Command) string {
+func (v *shownScreen) workingDirectory(c *screen.Command) string {
 	dir := c.Cwd
 	if c.Host != "" && c.Host != "localhost" && c.Host != hostname() && dir != "" {
 		dir = c.Host + ":" + dir
 	}
-	return o.Redact(strings.ReplaceAll(dir, "\n", " "), -1)
+	return v.Redact(strings.ReplaceAll(dir, "\n", " "), -1)
 }
 
 // outputRows holds the rows of a command's output as agents see them.
@@ -114,14 +114,14 @@ type outputRows struct{ protocol.Excerpt }
 
 // outputOf returns the kept rows that a command has printed. It notes in command which rows these
 // are, and which are missing.
-func (o *Observer) outputOf(c *screen.Command, command *protocol.Command) outputRows {
-	oldest, length := o.model.HistoryNumber(), o.model.HistoryLen()
+func (v *shownScreen) outputOf(c *screen.Command, command *protocol.Command) outputRows {
+	oldest, length := v.model.HistoryNumber(), v.model.HistoryLen()
 	from, to := c.Begin, c.End
 	switch {
-	case c.Ended.IsZero() && o.model.Alt():
-		to = o.model.MainCursorPlace()
+	case c.Ended.IsZero() && v.model.Alt():
+		to = v.model.MainCursorPlace()
 	case c.Ended.IsZero():
-		to = screen.Place{Line: oldest + uint64(length+o.countPrintedRows())} //nolint:gosec // not negative
+		to = screen.Place{Line: oldest + uint64(length+v.countPrintedRows())} //nolint:gosec // not negative
 	}
 	if command.Overflow = from.Line < oldest; command.Overflow {
 		from = screen.Place{Line: oldest}
@@ -130,12 +130,12 @@ func (o *Observer) outputOf(c *screen.Command, command *protocol.Command) output
 	if to.Col > 0 {
 		stop++
 	}
-	if o.model.Alt() {
+	if v.model.Alt() {
 		command.Alt, command.Behind = true, stop > max(start, length)
 	}
-	all := length + len(o.mainLines())
+	all := length + len(v.mainLines())
 	start = min(start, all)
-	out := outputRows{o.excerpt(start, max(start, min(stop, all)))}
+	out := outputRows{v.excerpt(start, max(start, min(stop, all)))}
 	command.FirstLine, command.NextLine = out.First, out.First+uint64(len(out.Rows))
 	if n := len(out.Rows); n > 0 && to.Col > 0 && int(to.Line-oldest) == start+n-1 { //nolint:gosec // rows that are kept
 		out.Rows[n-1] = cutRow(out.Rows[n-1], 0, to.Col)
@@ -147,22 +147,22 @@ func (o *Observer) outputOf(c *screen.Command, command *protocol.Command) output
 }
 
 // mainLines returns the rows of the main screen, or nil while the alternate screen is shown.
-func (o *Observer) mainLines() []string {
-	if o.model.Alt() {
+func (v *shownScreen) mainLines() []string {
+	if v.model.Alt() {
 		return nil
 	}
-	return o.currentLines()
+	return v.currentLines()
 }
 
 // countPrintedRows counts the rows of the main screen down to the last one with text or to the
 // cursor. It returns 0 on the alternate screen.
-func (o *Observer) countPrintedRows() int {
-	lines := o.mainLines()
+func (v *shownScreen) countPrintedRows() int {
+	lines := v.mainLines()
 	n := len(lines)
 	for n > 0 && lines[n-1] == "" {
 		n--
 	}
-	if cursor := o.model.Cursor(); len(lines) > 0 {
+	if cursor := v.model.Cursor(); len(lines) > 0 {
 		n = max(n, cursor.Row)
 	}
 	return n
@@ -170,11 +170,11 @@ func (o *Observer) countPrintedRows() int {
 
 // concealedLines returns the rows with text that the user cannot see, from start to before stop, in
 // the history and the screen after it.
-func (o *Observer) concealedLines(start, stop int) []int {
-	length := o.model.HistoryLen()
-	rows := o.concealedRows(start, min(stop, length))
-	for _, row := range o.hiddenText() {
-		if i := length + row; start <= i && i < stop && !o.model.Alt() {
+func (v *shownScreen) concealedLines(start, stop int) []int {
+	length := v.model.HistoryLen()
+	rows := v.concealedRows(start, min(stop, length))
+	for _, row := range v.hiddenText() {
+		if i := length + row; start <= i && i < stop && !v.model.Alt() {
 			rows = append(rows, i-start)
 		}
 	}

@@ -125,7 +125,7 @@ func highlightText(row string, h screen.Highlight) string {
 // shrinkToDelta replaces the rows of f by the changes since the screen that its reader has seen, if
 // those are shorter. Only a reader that knows moves gets moved rows, and learns from f that the
 // screen is known. seen may be nil.
-func (o *Observer) shrinkToDelta(f *protocol.Frame, seen *sentScreen, moves bool) {
+func shrinkToDelta(f *protocol.Frame, seen *sentScreen, moves bool) {
 	switch {
 	case seen == &blank && moves:
 		if f.Since = blank.seq; f.Seq == blank.seq {

@@ -102,13 +102,13 @@ func (o *Observer) hiddenFrame(now time.Time, cols, rows int) *protocol.Frame {
 func (o *Observer) shownCursor() screen.Cursor { return o.privacy.shownCursor(o.model.Cursor()) }
 
 // currentLines returns the rows. Callers keep the slice, so a changed screen gets a new one.
-func (o *Observer) currentLines() []string {
-	c := &o.lines
-	_, rows := o.model.Size()
-	if seq := o.model.Rev(); c.seq == seq && len(c.lines) == rows {
+func (v *shownScreen) currentLines() []string {
+	c := &v.lines
+	_, rows := v.model.Size()
+	if seq := v.model.Rev(); c.seq == seq && len(c.lines) == rows {
 		return c.lines
 	}
-	c.lines, c.seq, c.hash = o.refreshRows(c.lines), o.model.Rev(), ""
+	c.lines, c.seq, c.hash = v.refreshRows(c.lines), v.model.Rev(), ""
 	return c.lines
 }
 

@@ -14,8 +14,8 @@ import (
 const finalHistoryBytes = 128 << 10
 
 // firstScreenLine returns the history number that the first row of the main screen will have.
-func (o *Observer) firstScreenLine() uint64 {
-	return o.model.HistoryNumber() + uint64(o.model.HistoryLen())
+func (v *shownScreen) firstScreenLine() uint64 {
+	return v.model.HistoryNumber() + uint64(v.model.HistoryLen())
 }
 
 // addHistory adds the rows of history that m asks for. seen is the screen that its reader has seen.
@@ -58,21 +58,21 @@ func (o *Observer) addHistory(r *protocol.ReadResult, m *protocol.Read, seen *se
 
 // searchHistory searches the history, and the main screen after it, from the line that m names. The
 // error is for the agent.
-func (o *Observer) searchHistory(r *protocol.ReadResult, m *protocol.Read) error {
+func (v *shownScreen) searchHistory(r *protocol.ReadResult, m *protocol.Read) error {
 	pattern, err := m.Pattern()
 	if err != nil {
 		return err
 	}
-	oldest, length := o.model.HistoryNumber(), o.model.HistoryLen()
+	oldest, length := v.model.HistoryNumber(), v.model.HistoryLen()
 	start, skip := 0, 0
 	if m.FromLine != nil && *m.FromLine > oldest {
 		start = int(min(*m.FromLine-oldest, uint64(length)))                //nolint:gosec // bounded here
 		skip = int(min(*m.FromLine-oldest-uint64(start), protocol.MaxSize)) //nolint:gosec // bounded here
 	}
-	all := o.excerpt(start, length+len(o.mainLines()))
+	all := v.excerpt(start, length+len(v.mainLines()))
 	r.OldestLine = oldest
 	r.Found = all.Skip(min(skip, len(all.Rows))).Find(pattern, m.Context, m.Scrollback)
-	r.Found.Gone = o.model.HistoryBase()
+	r.Found.Gone = v.model.HistoryBase()
 	return nil
 }
 
@@ -114,7 +114,7 @@ func (o *Observer) finalHistory() *protocol.Past {
 }
 
 // olderPages packs the newest of the oldest rows into pages, as many as have room.
-func (o *Observer) olderPages(all protocol.Excerpt) (pages []protocol.Page) {
+func (v *shownScreen) olderPages(all protocol.Excerpt) (pages []protocol.Page) {
 	for room := protocol.MaxOlderBytes; len(all.Rows) > 0; {
 		n := min(protocol.FitRows(all.Rows, false, protocol.MaxPageBytes), protocol.MaxHistory)
 		start := len(all.Rows) - n
@@ -131,16 +131,16 @@ func (o *Observer) olderPages(all protocol.Excerpt) (pages []protocol.Page) {
 
 // excerpt returns the rows from start to before stop, counted through the history and the main
 // screen after it, as agents may see them.
-func (o *Observer) excerpt(start, stop int) protocol.Excerpt {
-	length, main := o.model.HistoryLen(), o.mainLines()
+func (v *shownScreen) excerpt(start, stop int) protocol.Excerpt {
+	length, main := v.model.HistoryLen(), v.mainLines()
 	out := protocol.Excerpt{
-		First:  o.model.HistoryNumber() + uint64(start), //nolint:gosec // not negative
-		Rows:   o.pastRows(start, min(stop, length)),
-		Hidden: o.concealedLines(start, stop),
+		First:  v.model.HistoryNumber() + uint64(start), //nolint:gosec // not negative
+		Rows:   v.pastRows(start, min(stop, length)),
+		Hidden: v.concealedLines(start, stop),
 	}
 	out.Rows = append(out.Rows, main[min(max(start-length, 0), len(main)):min(max(stop-length, 0), len(main))]...)
-	out.Wraps = o.pastWraps(start, min(stop, length))
-	for _, w := range o.screenWraps(length) {
+	out.Wraps = v.pastWraps(start, min(stop, length))
+	for _, w := range v.screenWraps(length) {
 		if start <= w.Row && w.Row < stop {
 			out.Wraps = append(out.Wraps, protocol.Wrap{Row: w.Row - start, Blanks: w.Blanks})
 		}
@@ -149,10 +149,10 @@ func (o *Observer) excerpt(start, stop int) protocol.Excerpt {
 }
 
 // pastWraps returns the wrapped rows of history from start to before stop, counted from 0.
-func (o *Observer) pastWraps(start, stop int) (wraps []protocol.Wrap) {
+func (v *shownScreen) pastWraps(start, stop int) (wraps []protocol.Wrap) {
 	for i := start; i < stop; i++ {
-		if o.model.HistoryWrapped(i) {
-			wraps = append(wraps, protocol.Wrap{Row: i - start, Blanks: o.model.HistoryBlanks(i)})
+		if v.model.HistoryWrapped(i) {
+			wraps = append(wraps, protocol.Wrap{Row: i - start, Blanks: v.model.HistoryBlanks(i)})
 		}
 	}
 	return wraps
@@ -160,16 +160,16 @@ func (o *Observer) pastWraps(start, stop int) (wraps []protocol.Wrap) {
 
 // screenWraps returns the wrapped rows of the main screen, counted from first. It returns nil while
 // the alternate screen is shown.
-func (o *Observer) screenWraps(first int) []protocol.Wrap {
-	return o.wrapsOf(len(o.mainLines()), first)
+func (v *shownScreen) screenWraps(first int) []protocol.Wrap {
+	return v.wrapsOf(len(v.mainLines()), first)
 }
 
 // wrapsOf returns the wrapped ones of the first rows of the screen that is shown, counted from
 // first.
-func (o *Observer) wrapsOf(rows, first int) (wraps []protocol.Wrap) {
+func (v *shownScreen) wrapsOf(rows, first int) (wraps []protocol.Wrap) {
 	for row := range rows {
-		if o.model.RowWrapped(row) {
-			wraps = append(wraps, protocol.Wrap{Row: first + row, Blanks: o.model.RowBlanks(row)})
+		if v.model.RowWrapped(row) {
+			wraps = append(wraps, protocol.Wrap{Row: first + row, Blanks: v.model.RowBlanks(row)})
 		}
 	}
 	return wraps
@@ -177,9 +177,9 @@ func (o *Observer) wrapsOf(rows, first int) (wraps []protocol.Wrap) {
 
 // concealedRows returns the rows of history from start to before stop with text that the user
 // cannot see, counted from 0.
-func (o *Observer) concealedRows(start, stop int) (rows []int) {
+func (v *shownScreen) concealedRows(start, stop int) (rows []int) {
 	for i := start; i < stop; i++ {
-		if o.model.HistoryConceals(i) {
+		if v.model.HistoryConceals(i) {
 			rows = append(rows, i-start)
 		}
 	}
@@ -212,13 +212,13 @@ func notKept(from, oldest, length uint64) error {
 }
 
 // firstUnseen returns the first row of the history that the reader of a screen has not seen.
-func (o *Observer) firstUnseen(seen *sentScreen) int {
-	oldest, length := o.model.HistoryNumber(), o.model.HistoryLen()
+func (v *shownScreen) firstUnseen(seen *sentScreen) int {
+	oldest, length := v.model.HistoryNumber(), v.model.HistoryLen()
 	if seen.line < oldest {
 		return 0
 	}
 	start := min(length, int(seen.line-oldest)) //nolint:gosec // a history holds a million rows at most
-	for i, row := range o.pastRows(start, min(length, start+len(seen.lines))) {
+	for i, row := range v.pastRows(start, min(length, start+len(seen.lines))) {
 		if row != seen.lines[i] {
 			return start + i
 		}
@@ -227,12 +227,12 @@ func (o *Observer) firstUnseen(seen *sentScreen) int {
 }
 
 // pastRows returns the rows of history from start to before stop, as they are shown.
-func (o *Observer) pastRows(start, stop int) []string { return o.historyRows(start, stop, false) }
+func (v *shownScreen) pastRows(start, stop int) []string { return v.historyRows(start, stop, false) }
 
 // historyRows is [Observer.pastRows], with SGR sequences if coloured is set. It also examines the
 // rows around them: a secret may begin before them and end after them.
-func (o *Observer) historyRows(start, stop int, coloured bool) []string {
-	m := o.model
+func (v *shownScreen) historyRows(start, stop int, coloured bool) []string {
+	m := v.model
 	length := m.HistoryLen()
 	first, last := max(0, start-above), min(length, stop+above)
 	if start >= stop {
@@ -249,10 +249,10 @@ func (o *Observer) historyRows(start, stop int, coloured bool) []string {
 			rows[i] = protocol.VisibleRow(string(m.AppendHistoryANSI(nil, start+i)))
 		}
 	}
-	if o.redacted.open {
+	if v.redacted.open {
 		return rows
 	}
-	covers := o.pastSecrets(all, first, start)
+	covers := v.pastSecrets(all, first, start)
 	for i := len(covers) - 1; i >= 0; i-- {
 		switch c := covers[i]; {
 		case c.Row >= len(rows):
@@ -267,16 +267,16 @@ func (o *Observer) historyRows(start, stop int, coloured bool) []string {
 
 // pastSecrets finds what to cover in rows of history, from row start, row 0 of the result. first is
 // the row of rows[0].
-func (o *Observer) pastSecrets(rows []string, first, start int) []redact.CoverOf {
-	m := o.model
+func (v *shownScreen) pastSecrets(rows []string, first, start int) []redact.CoverOf {
+	m := v.model
 	length := m.HistoryLen()
 	if first+len(rows) == length && !m.Alt() { // the last row may continue on the screen
-		o.currentLines()
-		rows = append(rows, o.redacted.raw...)
+		v.currentLines()
+		rows = append(rows, v.redacted.raw...)
 	}
 	cols, _ := m.Size()
 	set := redact.Rows{
-		Own:  o.redacted.own,
+		Own:  v.redacted.own,
 		Text: rows,
 		Cols: cols,
 		At:   -1,

@@ -447,7 +447,7 @@ func BenchmarkFollow(b *testing.B) {
 		o.FeedNow([]byte(fmt.Sprintf("another line, number %d\r\n", n)))
 		n++
 		f := shownFrame(o)
-		o.shrinkToDelta(f, o.sent.findScreen(seq), true)
+		shrinkToDelta(f, o.sent.findScreen(seq), true)
 		seq = f.Seq
 	}
 }

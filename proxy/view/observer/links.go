@@ -34,11 +34,11 @@ func (l *linkList) addRow(row int, spans []screen.LinkSpan) {
 }
 
 // holdsSecret reports whether agents would see a part of a text covered.
-func (o *Observer) holdsSecret(text string) bool {
-	if o.redacted.open {
+func (v *shownScreen) holdsSecret(text string) bool {
+	if v.redacted.open {
 		return false
 	}
-	_, covered := o.redacted.own.Text(text, -1)
+	_, covered := v.redacted.own.Text(text, -1)
 	return covered > 0
 }
 

@@ -32,13 +32,13 @@ func (s match) clickCell() mouse.Cell {
 // FindText finds the only match of a text on the screen as agents see it. An agent that names a
 // text means one thing. If the text is missing, has several matches, or continues in the next row,
 // the error tells the agent so, with the places.
-func (o *Observer) FindText(text string) (mouse.Cell, error) {
+func (v *shownScreen) FindText(text string) (mouse.Cell, error) {
 	name := quoteText(text)
 	text = snapshot.Normalize(text)
 	var found []match
-	for row, line := range o.currentLines() {
+	for row, line := range v.currentLines() {
 		if len(found) <= maxFound && strings.Contains(snapshot.Normalize(line), text) {
-			like, columns := normalizeRow(line, o.columnStarts(row, line))
+			like, columns := normalizeRow(line, v.columnStarts(row, line))
 			found = appendMatches(found, row, like, text, columns)
 		}
 	}
@@ -46,7 +46,7 @@ func (o *Observer) FindText(text string) (mouse.Cell, error) {
 	case 1:
 		return found[0].clickCell(), nil
 	case 0:
-		if row, across := o.matchAcrossRows(text); across {
+		if row, across := v.matchAcrossRows(text); across {
 			return mouse.Cell{}, fmt.Errorf(
 				"%s begins in row %d and goes on in row %d: name a part of it within one row, "+
 					"or its row and column",
@@ -125,9 +125,9 @@ func appendMatches(dst []match, row int, line, text string, columns []int) []mat
 
 // columnStarts returns for each byte of a row as shown, and for its end, which column's cell begins
 // there, or -1.
-func (o *Observer) columnStarts(row int, line string) []int {
-	cols, _ := o.model.Size()
-	return columnStartsOf(line, cols, func(col int) screen.Cell { return o.model.Cell(row, col) })
+func (v *shownScreen) columnStarts(row int, line string) []int {
+	cols, _ := v.model.Size()
+	return columnStartsOf(line, cols, func(col int) screen.Cell { return v.model.Cell(row, col) })
 }
 
 func columnStartsOf(line string, cols int, cell func(col int) screen.Cell) []int {
@@ -180,12 +180,12 @@ func leadingBlanks(line string, c screen.Cell) (n int) {
 }
 
 // matchAcrossRows finds a text that begins in one row and ends in the next.
-func (o *Observer) matchAcrossRows(text string) (row int, ok bool) {
-	lines := o.currentLines()
-	cols, _ := o.model.Size()
+func (v *shownScreen) matchAcrossRows(text string) (row int, ok bool) {
+	lines := v.currentLines()
+	cols, _ := v.model.Size()
 	for i := range len(lines) - 1 {
-		if (o.model.RowWrapped(i) || redact.ReachesEdge(lines[i], cols)) &&
-			strings.Contains(snapshot.Normalize(lines[i]+blanks(o.model.RowBlanks(i))+lines[i+1]), text) {
+		if (v.model.RowWrapped(i) || redact.ReachesEdge(lines[i], cols)) &&
+			strings.Contains(snapshot.Normalize(lines[i]+blanks(v.model.RowBlanks(i))+lines[i+1]), text) {
 			return i, true
 		}
 	}
@@ -194,10 +194,10 @@ func (o *Observer) matchAcrossRows(text string) (row int, ok bool) {
 
 // WordAt returns the word that agents see in a cell, between blanks and frames. It is "" for a
 // blank cell.
-func (o *Observer) WordAt(c mouse.Cell) string {
-	line := o.rowText(c.Row)
+func (v *shownScreen) WordAt(c mouse.Cell) string {
+	line := v.rowText(c.Row)
 	at := -1
-	for i, col := range o.columnStarts(c.Row, line)[:len(line)] {
+	for i, col := range v.columnStarts(c.Row, line)[:len(line)] {
 		if col >= 0 && col <= c.Col {
 			at = i
 		}

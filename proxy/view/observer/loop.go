@@ -25,34 +25,34 @@ type post struct {
 // Post runs do on the observer's goroutine, after what was fed before and before any later output:
 // what the user has hidden is hidden however far the model is behind. It reports false if the
 // goroutine has ended.
-func (o *Observer) Post(do func(now time.Time)) bool {
-	ok := o.enqueuePost(do)
+func (i *inlet) Post(do func(now time.Time)) bool {
+	ok := i.enqueuePost(do)
 	if ok {
-		o.Wake()
+		i.Wake()
 	}
 	return ok
 }
 
 // enqueuePost is Post without the wake-up.
-func (o *Observer) enqueuePost(do func(now time.Time)) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.stopped {
-		o.posts = append(o.posts, post{o.spool.added, do})
+func (i *inlet) enqueuePost(do func(now time.Time)) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !i.stopped {
+		i.posts = append(i.posts, post{i.spool.added, do})
 	}
-	return !o.stopped
+	return !i.stopped
 }
 
 // Call is Post, and waits until do has run. It must not be called on the observer's goroutine.
-func (o *Observer) Call(do func(now time.Time)) bool {
+func (i *inlet) Call(do func(now time.Time)) bool {
 	ran := make(chan struct{})
-	if !o.Post(func(now time.Time) { do(now); close(ran) }) {
+	if !i.Post(func(now time.Time) { do(now); close(ran) }) {
 		return false
 	}
 	select {
 	case <-ran:
 		return true
-	case <-o.done:
+	case <-i.done:
 		select {
 		case <-ran:
 			return true
@@ -63,18 +63,18 @@ func (o *Observer) Call(do func(now time.Time)) bool {
 }
 
 // Stop makes Run return once everything fed and posted before is done.
-func (o *Observer) Stop() {
-	o.mu.Lock()
-	o.stopped = true
-	o.mu.Unlock()
-	o.Wake()
-	<-o.done
+func (i *inlet) Stop() {
+	i.mu.Lock()
+	i.stopped = true
+	i.mu.Unlock()
+	i.Wake()
+	<-i.done
 }
 
 // Wake makes the observer take what it was fed.
-func (o *Observer) Wake() {
+func (i *inlet) Wake() {
 	select {
-	case o.notify <- struct{}{}:
+	case i.notify <- struct{}{}:
 	default:
 	}
 }
@@ -152,11 +152,11 @@ func (o *Observer) feedPiece(b []byte) {
 }
 
 // isHeldLocked reports whether output is held back, and clears the hold once it is over.
-func (o *Observer) isHeldLocked() bool {
-	if o.spool.size <= maxHeld && time.Now().Before(o.heldUntil) {
+func (i *inlet) isHeldLocked() bool {
+	if i.spool.size <= maxHeld && time.Now().Before(i.heldUntil) {
 		return true
 	}
-	o.heldUntil = time.Time{}
+	i.heldUntil = time.Time{}
 	return false
 }
 
@@ -175,7 +175,7 @@ func (o *Observer) feedAll() {
 
 // HoldOutput keeps from the model all output from now on, until then; the zero time ends that. Its
 // caller has asked the terminal for something that the model has to know first.
-func (o *Observer) HoldOutput(until time.Time) { o.heldUntil = until }
+func (i *inlet) HoldOutput(until time.Time) { i.heldUntil = until }
 
 // FeedNow feeds the model at once. While waits are open it checks them every few KiB, so that they
 // see what flashes by.

@@ -139,14 +139,34 @@ type Recorder interface {
 // and Redact may be called on any other goroutine, everything else only in a function that was
 // given to Post or Call.
 type Observer struct {
-	conf     Config
-	program  Program
-	agents   *Agents
-	model    *screen.Screen
-	text     *snapshot.Rolling
-	throttle *snapshot.Throttle
-	waits    *snapshot.Waits
-	privacy  *privacy // keeps secrets and a hidden screen from agents; nil without agents
+	conf    Config
+	agents  *Agents
+	text    *snapshot.Rolling
+	waits   *snapshot.Waits
+	privacy *privacy // keeps secrets and a hidden screen from agents; nil without agents
+	inlet
+	shownScreen
+	rhythm
+
+	taken      uint64      // how many bytes of the spool the model was given
+	subscribed atomic.Bool // someone gets the snapshots
+	rev        uint64      // of the model, when last checked
+	titles     uint64
+	titleRev   uint64 // at which the program set its title last
+	alt        bool
+	x10        bool
+	rolled     shownText
+	sent       sentScreens
+	exit       *child.Exit
+	inputWait  inputWait
+	asking     map[string]bool // waits for "the program waits for input"
+}
+
+// inlet is what others hand to the observer: output for the model, and functions to run.
+type inlet struct {
+	program Program
+	notify  chan struct{}
+	done    chan struct{} // closed when Run has returned
 
 	mu    sync.Mutex
 	spool spool
@@ -156,28 +176,24 @@ type Observer struct {
 	writesWhenUnwatched uint64
 	posts               []post
 	stopped             bool
-	notify              chan struct{}
-	done                chan struct{} // closed when Run has returned
 
-	taken      uint64      // how many bytes of the spool the model was given
-	subscribed atomic.Bool // someone gets the snapshots
-	heldUntil  time.Time   // see HoldOutput
-	rev        uint64      // of the model, when last checked
-	titles     uint64
-	titleRev   uint64 // at which the program set its title last
-	alt        bool
-	x10        bool
-	lines      lineCache
-	redacted   redacted
-	rolled     shownText
-	sent       sentScreens
-	viewing    rowsStream
-	exit       *child.Exit
-	inputWait  inputWait
+	heldUntil time.Time // see HoldOutput; the observer's goroutine owns it
+}
+
+// shownScreen is the terminal model as agents and viewers may read it: without secrets.
+type shownScreen struct {
+	model    *screen.Screen
+	lines    lineCache
+	redacted redacted
+}
+
+// rhythm decides when subscribers and viewers get what changed.
+type rhythm struct {
+	throttle *snapshot.Throttle
+	viewing  rowsStream
 	// blankUntil is when a still blank screen counts as the program's; zero once it shows
 	// something.
 	blankUntil time.Time
-	asking     map[string]bool // waits for "the program waits for input"
 }
 
 // New returns an observer with a blank screen.
@@ -193,18 +209,18 @@ func New(conf Config) *Observer {
 	}
 	throttle := snapshot.NewThrottle(interval, 0)
 	o := &Observer{
-		conf:    conf,
-		program: conf.Program,
-		agents:  conf.Agents,
-		model: screen.New(
-			model,
-		),
-		text:     text,
-		throttle: throttle,
-		waits:    snapshot.NewWaits(text, throttle),
-		notify:   make(chan struct{}, 1),
-		done:     make(chan struct{}),
-		asking:   make(map[string]bool),
+		conf:        conf,
+		agents:      conf.Agents,
+		text:        text,
+		waits:       snapshot.NewWaits(text, throttle),
+		shownScreen: shownScreen{model: screen.New(model)},
+		rhythm:      rhythm{throttle: throttle},
+		inlet: inlet{
+			program: conf.Program,
+			notify:  make(chan struct{}, 1),
+			done:    make(chan struct{}),
+		},
+		asking: make(map[string]bool),
 	}
 	o.rev = o.model.Rev()
 	o.inputWait = inputWait{
@@ -224,21 +240,21 @@ func New(conf Config) *Observer {
 
 // Model returns the terminal as the user sees it, secrets included: only the user's own screen may
 // be made from it.
-func (o *Observer) Model() *screen.Screen { return o.model }
+func (v *shownScreen) Model() *screen.Screen { return v.model }
 
 // SettleTime returns when the screen counts as settled unless it changes before. LastChange returns
 // when it last changed.
-func (o *Observer) SettleTime() time.Time { return o.throttle.SettleTime() }
+func (r *rhythm) SettleTime() time.Time { return r.throttle.SettleTime() }
 
 // LastChange is described at SettleTime.
-func (o *Observer) LastChange() time.Time { return o.throttle.LastChange() }
+func (r *rhythm) LastChange() time.Time { return r.throttle.LastChange() }
 
 // HasCaughtUp reports whether the program has read all that was typed, and the model was fed all
 // that the program has printed.
-func (o *Observer) HasCaughtUp() bool { return o.program.CountUnread() == 0 && o.hasFedAll() }
+func (i *inlet) HasCaughtUp() bool { return i.program.CountUnread() == 0 && i.hasFedAll() }
 
 // IsBlank reports whether the program began a moment ago and has shown nothing yet.
-func (o *Observer) IsBlank(now time.Time) bool { return o.isSilentStart(now) }
+func (r *rhythm) IsBlank(now time.Time) bool { return r.isSilentStart(now) }
 
 // RunsCommand reports whether the shell that has the terminal said that it runs a command.
 func (o *Observer) RunsCommand() bool { return o.inputWait.runsCommand() }
@@ -294,11 +310,11 @@ func (o *Observer) NoteExit(now time.Time, exit child.Exit) *protocol.Past {
 
 // hasFedAll reports whether the model was fed everything that the program has printed. The order
 // matters: output goes from the kernel through the copier to the spool.
-func (o *Observer) hasFedAll() bool {
-	if o.program.HasOutput() {
+func (i *inlet) hasFedAll() bool {
+	if i.program.HasOutput() {
 		return false
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.spool.blocks) == 0
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.spool.blocks) == 0
 }

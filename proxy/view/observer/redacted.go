@@ -38,8 +38,8 @@ type redacted struct {
 
 // refreshRows brings the rows up to date with the model and returns them as shown. before are the
 // rows as shown until now.
-func (o *Observer) refreshRows(before []string) []string {
-	s, m := &o.redacted, o.model
+func (v *shownScreen) refreshRows(before []string) []string {
+	s, m := &v.redacted, v.model
 	cols, rows := m.Size()
 	fresh := len(s.raw) != rows || s.cols != cols || len(before) != rows
 	if fresh {
@@ -53,7 +53,7 @@ func (o *Observer) refreshRows(before []string) []string {
 			s.revs[i], s.hidden[i] = rev, m.RowConceals(i)
 		}
 	}
-	s.covers, s.spare = o.findSecrets(s.spare[:0]), s.covers
+	s.covers, s.spare = v.findSecrets(s.spare[:0]), s.covers
 	lines := slices.Clone(s.raw)
 	for i := len(s.covers) - 1; i >= 0; i-- {
 		c := s.covers[i]
@@ -69,14 +69,14 @@ func (o *Observer) refreshRows(before []string) []string {
 }
 
 // findSecrets finds what to cover on the screen.
-func (o *Observer) findSecrets(dst []redact.CoverOf) []redact.CoverOf {
-	s, m := &o.redacted, o.model
+func (v *shownScreen) findSecrets(dst []redact.CoverOf) []redact.CoverOf {
+	s, m := &v.redacted, v.model
 	if s.open {
 		return dst
 	}
 	var before []string
 	if !m.Alt() {
-		before = o.rowsAbove(m.HistoryLen())
+		before = v.rowsAbove(m.HistoryLen())
 	}
 	cursor := m.Cursor()
 	col := cursor.Col
@@ -104,38 +104,38 @@ func (o *Observer) findSecrets(dst []redact.CoverOf) []redact.CoverOf {
 }
 
 // rowsAbove returns the rows of history before row end that continue in it.
-func (o *Observer) rowsAbove(end int) []string {
+func (v *shownScreen) rowsAbove(end int) []string {
 	start := end
-	for start > 0 && end-start < above && o.model.HistoryWrapped(start-1) {
+	for start > 0 && end-start < above && v.model.HistoryWrapped(start-1) {
 		start--
 	}
 	rows := make([]string, 0, end-start)
 	for i := start; i < end; i++ {
-		rows = append(rows, protocol.VisibleRow(o.model.HistoryText(i)))
+		rows = append(rows, protocol.VisibleRow(v.model.HistoryText(i)))
 	}
 	return rows
 }
 
 // rowRev returns the revision in which a row last changed, as shown.
-func (o *Observer) rowRev(row int) uint64 {
-	o.currentLines()
-	if row < 0 || row >= len(o.redacted.changed) {
+func (v *shownScreen) rowRev(row int) uint64 {
+	v.currentLines()
+	if row < 0 || row >= len(v.redacted.changed) {
 		return 0
 	}
-	return max(o.redacted.changed[row], o.model.RowRev(row))
+	return max(v.redacted.changed[row], v.model.RowRev(row))
 }
 
 // rowText returns a row as shown.
-func (o *Observer) rowText(row int) string {
-	if lines := o.currentLines(); row >= 0 && row < len(lines) {
+func (v *shownScreen) rowText(row int) string {
+	if lines := v.currentLines(); row >= 0 && row < len(lines) {
 		return lines[row]
 	}
 	return ""
 }
 
 // countSecrets counts the secrets on the screen.
-func (o *Observer) countSecrets() (n int) {
-	for _, c := range o.redacted.covers {
+func (v *shownScreen) countSecrets() (n int) {
+	for _, c := range v.redacted.covers {
 		if c.Begins {
 			n++
 		}
@@ -144,8 +144,8 @@ func (o *Observer) countSecrets() (n int) {
 }
 
 // hiddenText returns the rows with text that the user cannot see.
-func (o *Observer) hiddenText() (rows []int) {
-	for i, hidden := range o.redacted.hidden {
+func (v *shownScreen) hiddenText() (rows []int) {
+	for i, hidden := range v.redacted.hidden {
 		if hidden {
 			rows = append(rows, i)
 		}
@@ -155,30 +155,30 @@ func (o *Observer) hiddenText() (rows []int) {
 
 // colouredRow returns a row with its SGR sequences. It leaves out hyperlinks: their targets are no
 // cells.
-func (o *Observer) colouredRow(row int) string {
-	o.currentLines()
-	text := protocol.VisibleRow(string(o.model.AppendVeiledRowANSI(nil, row)))
-	for _, c := range o.redacted.covers {
+func (v *shownScreen) colouredRow(row int) string {
+	v.currentLines()
+	text := protocol.VisibleRow(string(v.model.AppendVeiledRowANSI(nil, row)))
+	for _, c := range v.redacted.covers {
 		if c.Row == row {
-			text = c.ANSI(text, o.redacted.raw[row])
+			text = c.ANSI(text, v.redacted.raw[row])
 		}
 	}
 	return text
 }
 
 // addColours puts the SGR sequences into the rows of f.
-func (o *Observer) addColours(f *protocol.Frame) {
-	f.Screen.Palette = o.changedColours()
+func (v *shownScreen) addColours(f *protocol.Frame) {
+	f.Screen.Palette = v.changedColours()
 	lines := make([]string, len(f.Screen.Lines)) // the plain ones are shared with other frames
 	for i := range lines {
-		lines[i] = o.colouredRow(i)
+		lines[i] = v.colouredRow(i)
 	}
 	f.Screen.Lines = lines
 }
 
 // changedColours returns the colours of the terminal that the program has changed.
-func (o *Observer) changedColours() (all []protocol.Color) {
-	o.model.EachPaletteChange(func(name string, r, g, b uint8) {
+func (v *shownScreen) changedColours() (all []protocol.Color) {
+	v.model.EachPaletteChange(func(name string, r, g, b uint8) {
 		all = append(all, protocol.Color{Name: name, RGB: fmt.Sprintf("#%02x%02x%02x", r, g, b)})
 	})
 	return all
@@ -186,10 +186,10 @@ func (o *Observer) changedColours() (all []protocol.Color) {
 
 // Redact returns a text as agents may see it. The program is printing before the last ahead bytes
 // of it, or elsewhere if ahead is -1. It may be called on any goroutine.
-func (o *Observer) Redact(text string, ahead int) string { return o.redactSeen(nil, text, ahead) }
+func (v *shownScreen) Redact(text string, ahead int) string { return v.redactSeen(nil, text, ahead) }
 
 // redactSeen is [Observer.Redact] with the caller's memory of earlier texts.
-func (o *Observer) redactSeen(seen *redact.Seen, text string, ahead int) string {
+func (v *shownScreen) redactSeen(seen *redact.Seen, text string, ahead int) string {
 	visible, at := "", -1
 	if ahead < 0 || ahead > len(text) {
 		visible = protocol.Visible(text)
@@ -197,15 +197,15 @@ func (o *Observer) redactSeen(seen *redact.Seen, text string, ahead int) string 
 		before := protocol.Visible(text[:len(text)-ahead])
 		visible, at = before+protocol.Visible(text[len(text)-ahead:]), len(before)
 	}
-	if o.redacted.open {
+	if v.redacted.open {
 		return visible
 	}
-	visible, _ = o.redacted.own.TextSeen(seen, visible, at)
+	visible, _ = v.redacted.own.TextSeen(seen, visible, at)
 	return visible
 }
 
-func (o *Observer) shownTitle() string {
-	return o.Redact(strings.ReplaceAll(o.model.Title(), "\n", " "), -1)
+func (v *shownScreen) shownTitle() string {
+	return v.Redact(strings.ReplaceAll(v.model.Title(), "\n", " "), -1)
 }
 
 // shownText is the rolling text as last shown to agents, and what it was made from.

@@ -104,14 +104,14 @@ func TestDifferencesR29(t *testing.T) {
 	require.Equal(t, "pip install "+dots(6), first.Screen.Lines[1], "it may become a token")
 	o.FeedNow([]byte("\r\n"))
 	f := shownFrame(o)
-	o.shrinkToDelta(f, o.sent.findScreen(first.Seq), false)
+	shrinkToDelta(f, o.sent.findScreen(first.Seq), false)
 	require.Equal(t, []protocol.Row{{Row: 1, Text: "pip install hf_tra"}}, f.Changed)
 	require.NotEqual(t, first.Screen.Hash, f.Screen.Hash)
 
 	seq := shownFrame(o).Seq
 	o.FeedNow([]byte("a " + token + " b"))
 	f = shownFrame(o)
-	o.shrinkToDelta(f, o.sent.findScreen(seq), false)
+	shrinkToDelta(f, o.sent.findScreen(seq), false)
 	require.Equal(t, []protocol.Row{{Row: 2, Text: "a " + dots(40) + " b"}}, f.Changed)
 }
 

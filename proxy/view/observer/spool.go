@@ -92,30 +92,30 @@ func (s *spool) recycle(b []byte) {
 // waits. full means that the model is too far behind: the caller must wait until HasRoom. due means
 // that the model must be woken now. unseen means that no one looks: unless due, the model may be
 // left alone until the output pauses.
-func (o *Observer) Feed(p []byte) (due, unseen, full bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.spool.add(p)
-	if !o.mayLagLocked() {
-		return o.spool.size >= wakeAt, false, o.spool.size > spoolMax
+func (i *inlet) Feed(p []byte) (due, unseen, full bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.spool.add(p)
+	if !i.mayLagLocked() {
+		return i.spool.size >= wakeAt, false, i.spool.size > spoolMax
 	}
-	return o.spool.size >= maxUnseen ||
-		time.Since(o.spool.began) >= unseenFor, true, o.spool.size > maxUnseen+spoolMax
+	return i.spool.size >= maxUnseen ||
+		time.Since(i.spool.began) >= unseenFor, true, i.spool.size > maxUnseen+spoolMax
 }
 
 // HasRoom reports whether the model has caught up enough to be fed more.
-func (o *Observer) HasRoom() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.spool.size <= spoolMax || o.mayLagLocked() && o.spool.size <= maxUnseen+spoolMax ||
-		o.stopped
+func (i *inlet) HasRoom() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.spool.size <= spoolMax || i.mayLagLocked() && i.spool.size <= maxUnseen+spoolMax ||
+		i.stopped
 }
 
 // mayLagLocked reports whether the model may be behind: no one looked when the observer last had
 // something to do, and there was no typing since.
-func (o *Observer) mayLagLocked() bool {
-	begun, _ := o.program.CountWrites()
-	return o.unwatched && begun == o.writesWhenUnwatched
+func (i *inlet) mayLagLocked() bool {
+	begun, _ := i.program.CountWrites()
+	return i.unwatched && begun == i.writesWhenUnwatched
 }
 
 // SetSubscribed notes whether anyone gets the published snapshots; at first no one does. It may be
@@ -139,11 +139,11 @@ func (o *Observer) updateLag() {
 }
 
 // feedDeadline returns when waiting output is fed although more arrives, while no one looks.
-func (o *Observer) feedDeadline() (at time.Time, ok bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.spool.blocks) == 0 || !o.mayLagLocked() {
+func (i *inlet) feedDeadline() (at time.Time, ok bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.spool.blocks) == 0 || !i.mayLagLocked() {
 		return time.Time{}, false
 	}
-	return o.spool.began.Add(unseenFor), true
+	return i.spool.began.Add(unseenFor), true
 }

@@ -7,25 +7,25 @@ const startsFor = 2 * time.Second
 
 // isSilentStart reports whether the program began a moment ago and has shown nothing yet. An editor
 // that reads its plugins is silent, and polls its terminal like one that waits for keys.
-func (o *Observer) isSilentStart(now time.Time) bool { return now.Before(o.blankUntil) }
+func (r *rhythm) isSilentStart(now time.Time) bool { return now.Before(r.blankUntil) }
 
 // setStartTime notes when the program began. The zero time means that it has shown something, or is
 // gone.
-func (o *Observer) setStartTime(at time.Time) {
-	o.blankUntil = at
+func (r *rhythm) setStartTime(at time.Time) {
+	r.blankUntil = at
 	if !at.IsZero() {
-		o.blankUntil = at.Add(startsFor)
+		r.blankUntil = at.Add(startsFor)
 	}
-	o.throttle.SetBlankUntil(o.blankUntil)
+	r.throttle.SetBlankUntil(r.blankUntil)
 }
 
 // isBlank reports whether the screen and the history have no character.
-func (o *Observer) isBlank() bool {
-	_, rows := o.model.Size()
+func (v *shownScreen) isBlank() bool {
+	_, rows := v.model.Size()
 	for row := range rows {
-		if o.model.RowText(row) != "" {
+		if v.model.RowText(row) != "" {
 			return false
 		}
 	}
-	return o.model.HistoryLen() == 0
+	return v.model.HistoryLen() == 0
 }

@@ -24,15 +24,15 @@ func (t *turn) run(now time.Time, do func(now time.Time)) (off bool) {
 
 // TryCall is Call that waits at most for limit. After that do is not run, unless it has begun, and
 // late is called on the observer's goroutine in its place. over reports that the loop has ended.
-func (o *Observer) TryCall(
+func (i *inlet) TryCall(
 	limit time.Duration, do func(now time.Time), late func(),
 ) (ran, over bool) {
-	return o.TryAround(limit, nil, nil, do, late)
+	return i.TryAround(limit, nil, nil, do, late)
 }
 
 // TryAround is TryCall around the feeding of a chunk. Either function may run without the other if
 // time is short; the chunk is fed unless the loop has ended.
-func (o *Observer) TryAround(
+func (i *inlet) TryAround(
 	limit time.Duration,
 	before func(now time.Time),
 	chunk []byte,
@@ -41,10 +41,10 @@ func (o *Observer) TryAround(
 ) (ran, over bool) {
 	t := turn{done: make(chan struct{})}
 	if before != nil {
-		o.enqueuePost(func(now time.Time) { t.run(now, before) })
-		o.Feed(chunk)
+		i.enqueuePost(func(now time.Time) { t.run(now, before) })
+		i.Feed(chunk)
 	}
-	ok := o.Post(func(now time.Time) {
+	ok := i.Post(func(now time.Time) {
 		if t.run(now, after) {
 			late()
 			return
@@ -59,7 +59,7 @@ func (o *Observer) TryAround(
 	select {
 	case <-t.done:
 		return true, false
-	case <-o.done:
+	case <-i.done:
 		over = true
 	case <-patience.C:
 	}

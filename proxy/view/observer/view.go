@@ -25,8 +25,8 @@ type rowsStream struct {
 }
 
 // SetViewed notes whether anyone views the screen. The first viewer gets it at once.
-func (o *Observer) SetViewed(now time.Time, on bool) {
-	v := &o.viewing
+func (r *rhythm) SetViewed(now time.Time, on bool) {
+	v := &r.viewing
 	v.rhythm, v.last, v.revs, v.typed = nil, nil, nil, nil
 	if on {
 		v.rhythm = snapshot.NewThrottle(viewEvery, 0)
@@ -35,8 +35,8 @@ func (o *Observer) SetViewed(now time.Time, on bool) {
 }
 
 // NoteAgentTyped shows the present viewers what an agent typed just now. Later ones do not see it.
-func (o *Observer) NoteAgentTyped(now time.Time, agent, text string) {
-	v := &o.viewing
+func (r *rhythm) NoteAgentTyped(now time.Time, agent, text string) {
+	v := &r.viewing
 	if v.rhythm == nil {
 		return
 	}
@@ -49,17 +49,17 @@ func (o *Observer) NoteAgentTyped(now time.Time, agent, text string) {
 }
 
 // markChanged notes that subscribers and viewers would see a difference.
-func (o *Observer) markChanged(now time.Time) {
-	o.throttle.NoteChange(now)
-	if v := &o.viewing; v.rhythm != nil {
+func (r *rhythm) markChanged(now time.Time) {
+	r.throttle.NoteChange(now)
+	if v := &r.viewing; v.rhythm != nil {
 		v.rhythm.NoteChange(now)
 	}
 }
 
 // setDrawing notes whether the program is in the middle of drawing.
-func (o *Observer) setDrawing(now time.Time, on bool) {
-	o.throttle.SetHeld(now, on)
-	if v := &o.viewing; v.rhythm != nil {
+func (r *rhythm) setDrawing(now time.Time, on bool) {
+	r.throttle.SetHeld(now, on)
+	if v := &r.viewing; v.rhythm != nil {
 		v.rhythm.SetHeld(now, on)
 	}
 }
