@@ -47,32 +47,32 @@ func (e *NeverError) Error() string {
 // SetForbidden sets the user's rule by which the agent that has control, or asks for it, may never
 // type into the foreground program; "" without one. Control pauses meanwhile, even if the user gave
 // it. watched means that such rules exist for the agent.
-func (m *Machine) SetForbidden(rule string, watched bool) { m.forbidden, m.watched = rule, watched }
+func (g *grant) SetForbidden(rule string, watched bool) { g.forbidden, g.watched = rule, watched }
 
 // Holder returns the agent that has control, or asks for it.
-func (m *Machine) Holder() Agent { return m.agent }
+func (g *grant) Holder() Agent { return g.agent }
 
 // IsBoundToProgram reports whether control is for one program, by a rule.
-func (m *Machine) IsBoundToProgram() bool { return m.given.Bound || m.ahead.Bound }
+func (g *grant) IsBoundToProgram() bool { return g.given.Bound || g.ahead.Bound }
 
 // IsAnnounced reports whether control is about to be given by a rule.
-func (m *Machine) IsAnnounced() bool { return m.phase == Asked && m.ahead.Rule != "" }
+func (g *grant) IsAnnounced() bool { return g.phase == Asked && g.ahead.Rule != "" }
 
 // announceEnd returns when an announced rule gives control. It is zero until an announcement is
 // seen.
-func (m *Machine) announceEnd() time.Time {
-	if !m.IsAnnounced() || m.shown.IsZero() {
+func (g *grant) announceEnd() time.Time {
+	if !g.IsAnnounced() || g.shown.IsZero() {
 		return time.Time{}
 	}
-	return m.shown.Add(AnnounceFor)
+	return g.shown.Add(AnnounceFor)
 }
 
 // announceByRule begins the announcement of a request that a rule allows. Once the user took
 // control back or refused it, rules pause until the user gives control again: the user wanted to be
 // asked.
-func (m *Machine) announceByRule(r Request) {
-	if !m.resting && r.Ahead.allowsGrant(r.Level, m.front) {
-		m.ahead = r.Ahead
+func (g *grant) announceByRule(r Request) {
+	if !g.resting && r.Ahead.allowsGrant(r.Level, g.front) {
+		g.ahead = r.Ahead
 	}
 }
 
@@ -98,6 +98,6 @@ func (r Request) AskingProgram() string {
 
 // DependsOnProgram reports whether it matters to the agent that has control which program has the
 // terminal.
-func (m *Machine) DependsOnProgram() bool {
-	return m.phase == Granted && (m.conf.OneProgram || m.watched || m.given.Bound)
+func (g *grant) DependsOnProgram() bool {
+	return g.phase == Granted && (g.conf.OneProgram || g.watched || g.given.Bound)
 }

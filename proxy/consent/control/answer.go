@@ -26,66 +26,66 @@ type past struct {
 
 // startQuestion begins a new question to the user, or ends the last one. It is not drawn yet; the
 // drawing of an earlier question does not count.
-func (m *Machine) startQuestion(now time.Time) {
-	m.question++
-	m.shown, m.begun = time.Time{}, now
-	m.unawares = m.isUnexpected(now)
-	m.another = m.phase == Asked && isWithin(now, m.past.at, AnotherFor) && m.past.agent != "" &&
-		m.past.agent != m.agent.ID
+func (g *grant) startQuestion(now time.Time) {
+	g.number++
+	g.shown, g.begun = time.Time{}, now
+	g.unawares = g.isUnexpected(now)
+	g.another = g.phase == Asked && isWithin(now, g.past.at, AnotherFor) && g.past.agent != "" &&
+		g.past.agent != g.agent.ID
 }
 
 // isUnexpected reports whether the question that begins now is unexpected. The menu never is. A
 // confirmation that follows one which the user allowed belongs to the rhythm of working together:
 // the next Ctrl+G is meant for it.
-func (m *Machine) isUnexpected(now time.Time) bool {
+func (q *question) isUnexpected(now time.Time) bool {
 	switch {
-	case !m.menu.IsZero():
+	case !q.menu.IsZero():
 		return false
-	case isWithin(now, m.typed, TypingFor):
+	case isWithin(now, q.typed, TypingFor):
 		return true
 	}
-	rhythm := m.isConfirming() && m.past.answered
-	return isWithin(now, m.past.at, AnotherFor) && !rhythm
+	rhythm := q.isConfirming() && q.past.answered
+	return isWithin(now, q.past.at, AnotherFor) && !rhythm
 }
 
 // endQuestion notes that a question is over.
-func (m *Machine) endQuestion(now time.Time, agentID string, answered bool) {
-	m.past = past{at: now, agent: agentID, answered: answered}
+func (q *question) endQuestion(now time.Time, agentID string, answered bool) {
+	q.past = past{at: now, agent: agentID, answered: answered}
 }
 
-func (m *Machine) closeMenu(now time.Time) {
-	if !m.menu.IsZero() {
-		m.menu, m.shown = time.Time{}, time.Time{}
-		m.endQuestion(now, "", false)
+func (q *question) closeMenu(now time.Time) {
+	if !q.menu.IsZero() {
+		q.menu, q.shown = time.Time{}, time.Time{}
+		q.endQuestion(now, "", false)
 	}
 }
 
 // NoteShown notes that the present question (request, menu or confirmation) is on the user's screen
 // from now on. The caller compares the numbers of the questions: one that was drawn before may be
 // over.
-func (m *Machine) NoteShown(now time.Time) {
-	if m.shown.IsZero() && !m.message.Open &&
-		(m.phase == Asked || !m.menu.IsZero() || m.isConfirming() || m.occupied ||
-			m.isDismissible()) {
-		m.shown = now
+func (g *grant) NoteShown(now time.Time) {
+	if g.shown.IsZero() && !g.message.Open &&
+		(g.phase == Asked || !g.menu.IsZero() || g.isConfirming() || g.occupied ||
+			g.isDismissible()) {
+		g.shown = now
 	}
 }
 
 // NoteUnshown notes that the present question can no longer be read: the window became too small
 // for it.
-func (m *Machine) NoteUnshown() { m.shown = time.Time{} }
+func (q *question) NoteUnshown() { q.shown = time.Time{} }
 
 // Question returns the number of the newest question.
-func (m *Machine) Question() uint64 { return m.question }
+func (q *question) Question() uint64 { return q.number }
 
 // isAnswerable reports whether the question has been readable long enough for a key to be meant as
 // its answer.
-func (m *Machine) isAnswerable(now time.Time) bool {
+func (q *question) isAnswerable(now time.Time) bool {
 	minShown := Drawn
-	if m.unawares || m.menu.IsZero() && m.typed.After(m.begun) {
+	if q.unawares || q.menu.IsZero() && q.typed.After(q.begun) {
 		minShown = DrawnUnawares
 	}
-	return !m.shown.IsZero() && now.Sub(m.shown) >= minShown
+	return !q.shown.IsZero() && now.Sub(q.shown) >= minShown
 }
 
 // isWithin reports whether now is less than d after t; the zero time is long ago.

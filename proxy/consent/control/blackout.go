@@ -65,10 +65,10 @@ func (m *Machine) ChooseInMenu(now time.Time, letter byte) (took bool) {
 }
 
 // Secret returns the present secret prompt that the user has not dismissed.
-func (m *Machine) Secret() protocol.SecretPrompt { return m.secret }
+func (s *secrecy) Secret() protocol.SecretPrompt { return s.secret }
 
 // AllowsSecret reports whether the user lets an agent answer the present prompt.
-func (m *Machine) AllowsSecret() bool { return m.allowed }
+func (s *secrecy) AllowsSecret() bool { return s.allowed }
 
 // PauseError returns why a grant pauses: ErrHidden, ErrSecret or nil.
 func (s State) PauseError() error {
@@ -83,16 +83,16 @@ func (s State) PauseError() error {
 
 // isDismissible reports whether Ctrl+G answers the present prompt. A guess can be wrong; about a
 // certain prompt the user can only say that the agent that drives may answer it.
-func (m *Machine) isDismissible() bool {
-	return m.menu.IsZero() &&
-		(m.secret == protocol.SecretSoft && m.phase != Asked ||
-			m.secret == protocol.SecretHard && m.phase == Granted)
+func (g *grant) isDismissible() bool {
+	return g.menu.IsZero() &&
+		(g.secret == protocol.SecretSoft && g.phase != Asked ||
+			g.secret == protocol.SecretHard && g.phase == Granted)
 }
 
-func (m *Machine) dismissPrompt() {
-	m.secret, m.allowed, m.shown = protocol.SecretNone, true, time.Time{}
+func (g *grant) dismissPrompt() {
+	g.secret, g.allowed, g.shown = protocol.SecretNone, true, time.Time{}
 }
 
-func (m *Machine) pauseReason() error {
-	return State{Hidden: m.hidden, Secret: m.secret}.PauseError()
+func (s *secrecy) pauseReason() error {
+	return State{Hidden: s.hidden, Secret: s.secret}.PauseError()
 }

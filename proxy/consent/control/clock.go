@@ -31,11 +31,11 @@ func (m *Machine) Tick(now time.Time) {
 
 // NextTick returns the next moment at which Tick has something to do. It is false if only an event
 // from outside changes anything.
-func (m *Machine) NextTick(now time.Time) (time.Time, bool) {
+func (g *grant) NextTick(now time.Time) (time.Time, bool) {
 	var next time.Time
 	for _, t := range []time.Time{
-		m.grantEnd(), m.announceEnd(), m.absentEnd(), m.menuEnd(), m.pregrantEnd(),
-		m.yieldEnd(now), m.pending.Until,
+		g.grantEnd(), g.announceEnd(), g.absentEnd(), g.menuEnd(), g.pregrantEnd(),
+		g.yieldEnd(now), g.pending.Until,
 	} {
 		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
 			next = t
@@ -44,33 +44,33 @@ func (m *Machine) NextTick(now time.Time) (time.Time, bool) {
 	return next, !next.IsZero()
 }
 
-func (m *Machine) grantEnd() time.Time {
-	if m.phase == Asked {
-		return m.asked.Add(AskFor)
+func (g *grant) grantEnd() time.Time {
+	if g.phase == Asked {
+		return g.asked.Add(AskFor)
 	}
-	return m.until
+	return g.until
 }
 
-func (m *Machine) menuEnd() time.Time {
-	if m.menu.IsZero() {
+func (q *question) menuEnd() time.Time {
+	if q.menu.IsZero() {
 		return time.Time{}
 	}
-	return m.menu.Add(MenuFor)
+	return q.menu.Add(MenuFor)
 }
 
-func (m *Machine) pregrantEnd() time.Time {
-	if m.pregrant == "" {
+func (g *grant) pregrantEnd() time.Time {
+	if g.pregrant == "" {
 		return time.Time{}
 	}
-	return m.pregrantUntil
+	return g.pregrantUntil
 }
 
 // yieldEnd returns when the pause ends, or zero. The end is shown: the agent continues then.
-func (m *Machine) yieldEnd(now time.Time) time.Time {
-	if !now.Before(m.yield) {
+func (g *grant) yieldEnd(now time.Time) time.Time {
+	if !now.Before(g.yield) {
 		return time.Time{}
 	}
-	return m.yield
+	return g.yield
 }
 
 func laterOf(a, b time.Time) time.Time {

@@ -46,37 +46,37 @@ func (m *Machine) AskConfirmation(now time.Time, c Confirmation) error {
 // TakeDecision returns the end of the pending confirmation, once: the user let it through, or it
 // expired. A refusal is no decision: it comes by the reclaim key, which takes the keyboard back as
 // well.
-func (m *Machine) TakeDecision() (decided, let bool) {
-	decided, let = m.decided, m.let
-	m.decided, m.let = false, false
+func (q *question) TakeDecision() (decided, let bool) {
+	decided, let = q.decided, q.let
+	q.decided, q.let = false, false
 	return decided, let
 }
 
 // WithdrawConfirmation closes the question: the input is gone.
-func (m *Machine) WithdrawConfirmation() {
-	if m.isConfirming() {
-		m.pending, m.shown = Confirmation{}, time.Time{}
-		m.endQuestion(m.latest, m.agent.ID, false)
+func (g *grant) WithdrawConfirmation() {
+	if g.isConfirming() {
+		g.pending, g.shown = Confirmation{}, time.Time{}
+		g.endQuestion(g.latest, g.agent.ID, false)
 	}
-	m.decided, m.let = false, false
+	g.decided, g.let = false, false
 }
 
-func (m *Machine) isConfirming() bool { return m.pending.Keys != "" }
+func (q *question) isConfirming() bool { return q.pending.Keys != "" }
 
-func (m *Machine) endConfirmation(now time.Time, let bool) {
-	m.pending, m.decided, m.let, m.shown = Confirmation{}, true, let, time.Time{}
-	m.endQuestion(now, m.agent.ID, let)
+func (g *grant) endConfirmation(now time.Time, let bool) {
+	g.pending, g.decided, g.let, g.shown = Confirmation{}, true, let, time.Time{}
+	g.endQuestion(now, g.agent.ID, let)
 }
 
 // noteAnswer notes that the user answered by the grant key.
-func (m *Machine) noteAnswer(now time.Time) { m.agreed, m.pressed, m.ignored = now, now, 0 }
+func (q *question) noteAnswer(now time.Time) { q.agreed, q.pressed, q.ignored = now, now, 0 }
 
 // isRepeatedPress reports whether a press of the grant key belongs to the answer before.
-func (m *Machine) isRepeatedPress(now time.Time) bool {
-	if m.agreed.IsZero() ||
-		!now.Before(m.agreed.Add(repeatFor)) && !now.Before(m.pressed.Add(repeatGap)) {
+func (q *question) isRepeatedPress(now time.Time) bool {
+	if q.agreed.IsZero() ||
+		!now.Before(q.agreed.Add(repeatFor)) && !now.Before(q.pressed.Add(repeatGap)) {
 		return false
 	}
-	m.pressed = now
+	q.pressed = now
 	return true
 }

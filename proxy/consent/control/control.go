@@ -87,6 +87,22 @@ type Config struct {
 
 // Machine is the state machine. It belongs to one goroutine.
 type Machine struct {
+	grant
+	manners
+	swallow time.Time // until when reclaim keys are swallowed
+	left    bool      // the user has left the terminal
+	met     []Agent   // agents that wrote, or asked in a conversation, the newest last
+	last    Agent     // the agent that the user last dealt with
+	took    Mute      // the last mute offer that the user took
+	// elsewhere is the last key of a remote person, and until alone all are rejected.
+	elsewhere, alone time.Time
+	line             string // the text of the line while it is occupied
+}
+
+// grant is who has control or asks for it, and by what limits.
+type grant struct {
+	question
+	secrecy
 	conf    Config
 	phase   Phase
 	epoch   uint64
@@ -106,75 +122,78 @@ type Machine struct {
 	forbidden     string    // the rule that keeps the agent out of the foreground program
 	watched       bool      // rules may keep it out of the next foreground program
 	absent        time.Time // since when the agent has no connection, or zero
-	menu          time.Time // when the menu was opened, or zero
-	shown         time.Time // when the present question was drawn, or zero
-	swallow       time.Time // until when reclaim keys are swallowed
 	yield         time.Time // until when the agent is paused
 	pregrant      protocol.Level
 	pregrantUntil time.Time     // zero: no limit
 	pregrantFor   time.Duration // longest grant from it, 0 for no limit
 	remote        RemoteGrant   // the remote owner's promise behind the pregrant, or zero
-	secret        protocol.SecretPrompt
-	allowed       bool // the user dismissed the present prompt
-	hidden        bool
-	left          bool // the user has left the terminal
+	front         Front         // the last known foreground program
+	program       Front         // the grant is for it
 	events        []Event
 	lastEnd       Event
-	met           []Agent // agents that wrote, or asked in a conversation, the newest last
-	last          Agent   // the agent that the user last dealt with
+}
 
-	question uint64    // counts the questions
+// question is what the user is asked or writes now, and whether a key is meant as the answer.
+type question struct {
+	message  Message
+	number   uint64    // counts the questions
 	ignored  uint64    // the question for which the last press of the grant key did not count
 	begun    time.Time // when the present question began
 	unawares bool      // it came while the user did something else
 	another  bool      // it came after another agent's question
+	menu     time.Time // when the menu was opened, or zero
+	shown    time.Time // when the present question was drawn, or zero
 	past     past
 	typed    time.Time // the user's last key
-	// elsewhere is the last key of a remote person, and until alone all are rejected.
-	elsewhere, alone time.Time
-	latest           time.Time // the last now that the machine was given
-	manners          manners
-	front            Front // the last known foreground program
-	program          Front // the grant is for it
-	message          Message
-	pending          Confirmation
-	decided          bool      // a confirmation has ended, and TakeDecision was not called yet
-	let              bool      // the user let it through
-	occupied         bool      // the agent's input waits for the user's line
-	line             string    // the text of that line
-	took             Mute      // the last mute offer that the user took
-	agreed           time.Time // when the user last gave control or let something through
-	pressed          time.Time // the last press of the key in a row since
+	pending  Confirmation
+	decided  bool      // a confirmation has ended, and TakeDecision was not called yet
+	let      bool      // the user let it through
+	occupied bool      // the agent's input waits for the user's line
+	agreed   time.Time // when the user last gave control or let something through
+	pressed  time.Time // the last press of the key in a row since
+	latest   time.Time // the last now that the machine was given
+}
+
+// secrecy is what the user, or a prompt for a secret, keeps from agents.
+type secrecy struct {
+	secret  protocol.SecretPrompt
+	allowed bool // the user dismissed the present prompt
+	hidden  bool
 }
 
 // New returns a machine in the observing phase.
 func New(conf Config) *Machine {
-	m := &Machine{conf: conf, pregrant: conf.Pregrant, epoch: 1, question: 1}
+	m := &Machine{grant: grant{
+		question: question{number: 1},
+		conf:     conf,
+		epoch:    1,
+		pregrant: conf.Pregrant,
+	}}
 	m.pregrantFor = m.userLimit()
 	return m
 }
 
 // Epoch returns the number that input must carry now. Every change of control increases it and it
 // is never reused: input still on its way when control ended must not match a later grant.
-func (m *Machine) Epoch() uint64 { return m.epoch }
+func (g *grant) Epoch() uint64 { return g.epoch }
 
 // LastEnd returns how the newest control or request ended, for an agent that asks why it has no
 // control. It is zero before the first.
-func (m *Machine) LastEnd() Event { return m.lastEnd }
+func (g *grant) LastEnd() Event { return g.lastEnd }
 
 // Phase returns the present phase.
-func (m *Machine) Phase() Phase { return m.phase }
+func (g *grant) Phase() Phase { return g.phase }
 
 // IsDriven reports whether an agent has control, and IsSought whether one has it or asks for it.
-func (m *Machine) IsDriven() bool { return m.phase == Granted }
+func (g *grant) IsDriven() bool { return g.phase == Granted }
 
 // IsSought is described at IsDriven.
-func (m *Machine) IsSought() bool { return m.phase != Observing }
+func (g *grant) IsSought() bool { return g.phase != Observing }
 
 // TakeEvents returns the events since the last call.
-func (m *Machine) TakeEvents() []Event {
-	events := m.events
-	m.events = nil
+func (g *grant) TakeEvents() []Event {
+	events := g.events
+	g.events = nil
 	return events
 }
 
@@ -187,7 +206,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	}
 	m.absent = time.Time{}
 	switch {
-	case m.manners.isMuted(r.Agent):
+	case m.IsMuted(r.Agent):
 		return &NotNow{Muted: true}
 	case m.phase == Granted && coversLevel(m.level, r.Level):
 		m.reportGranted([]string{r.ID})
@@ -216,7 +235,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 		}
 		return nil
 	}
-	if notNow := m.manners.mayAsk(now, r.Agent); notNow != nil {
+	if notNow := m.mayAsk(now, r.Agent); notNow != nil {
 		return notNow
 	}
 	m.withdrawAsked(now)
@@ -253,7 +272,7 @@ func (m *Machine) endWith(now time.Time, event Event) {
 	event.Absent = reason == protocol.ReasonLink && m.isAbsentTooLong(now)
 	m.lastEnd, m.last = event, m.agent
 	if reason == protocol.ReasonRefused {
-		m.lastEnd.Shut = m.manners.noteRefusal(now, m.agent)
+		m.lastEnd.Shut = m.noteRefusal(now, m.agent)
 	}
 	m.events = append(m.events, m.lastEnd)
 	m.resting = m.resting || reason == protocol.ReasonRefused || reason == protocol.ReasonReclaimed
@@ -292,7 +311,7 @@ func (m *Machine) ReclaimKey(now time.Time) (took bool) {
 		m.resting = true
 	case m.menu.IsZero():
 		m.menu = now
-		m.manners.endWaits()
+		m.endWaits()
 		m.startQuestion(now)
 	case m.isAnswerable(now):
 		m.closeMenu(now)
@@ -335,14 +354,14 @@ func (m *Machine) handleGrantKey(now time.Time, pressed bool) (took bool) {
 	case m.phase == Asked, !m.menu.IsZero(), m.isConfirming(), m.occupied:
 		// Pressed before the question could be read: it is neither an answer nor, most likely, the
 		// program's.
-		m.ignored = m.question
+		m.ignored = m.number
 	case m.isDismissible() && answers:
 		m.dismissPrompt()
 		m.noteAnswer(now)
 	case m.isDismissible() && !m.shown.IsZero():
 		// As above. Without an agent the prompt is not drawn, so that it is no question: the key is
 		// the program's.
-		m.ignored = m.question
+		m.ignored = m.number
 	default:
 		m.NoteKey(now)
 		return false
@@ -352,11 +371,11 @@ func (m *Machine) handleGrantKey(now time.Time, pressed bool) (took bool) {
 
 // NoteKey notes that the user typed something for the program: the menu closes and an agent that
 // drives pauses.
-func (m *Machine) NoteKey(now time.Time) {
-	m.typed = now
-	m.closeMenu(now)
-	if m.phase == Granted {
-		m.yield = now.Add(m.conf.Yield)
+func (g *grant) NoteKey(now time.Time) {
+	g.typed = now
+	g.closeMenu(now)
+	if g.phase == Granted {
+		g.yield = now.Add(g.conf.Yield)
 	}
 }
 
@@ -388,9 +407,9 @@ func (m *Machine) EndByOverrun(now time.Time) {
 // KeepsTypedInput reports whether the input of the last grant stays typed. An agent that lost its
 // connection has a receipt for it, and would not learn that it was erased; a program that ended may
 // have ended by it.
-func (m *Machine) KeepsTypedInput() bool {
-	return m.lastEnd.Reason == protocol.ReasonLink ||
-		m.lastEnd.Reason == protocol.ReasonExited && m.lastEnd.Cause != Closing
+func (g *grant) KeepsTypedInput() bool {
+	return g.lastEnd.Reason == protocol.ReasonLink ||
+		g.lastEnd.Reason == protocol.ReasonExited && g.lastEnd.Cause != Closing
 }
 
 // CheckInput returns why input of an agent with this epoch may not be written now: ErrNoGrant,
@@ -409,4 +428,4 @@ func (m *Machine) CheckInput(now time.Time, agentID string, epoch uint64) error 
 }
 
 // PausedUntil returns until when agent input is held because the user typed. It may be in the past.
-func (m *Machine) PausedUntil() time.Time { return m.yield }
+func (g *grant) PausedUntil() time.Time { return g.yield }

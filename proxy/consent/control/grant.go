@@ -19,37 +19,37 @@ const (
 )
 
 // maxKeyGrant returns the longest grant by the key, 0 for no limit.
-func (m *Machine) maxKeyGrant() time.Duration {
-	if m.conf.For == 0 {
+func (g *grant) maxKeyGrant() time.Duration {
+	if g.conf.For == 0 {
 		return GrantFor
 	}
-	return m.userLimit()
+	return g.userLimit()
 }
 
 // userLimit returns the limit that the user set, or 0.
-func (m *Machine) userLimit() time.Duration { return max(0, m.conf.For) }
+func (g *grant) userLimit() time.Duration { return max(0, g.conf.For) }
 
 // remoteLimit returns the longest grant that a remote owner's decision allows: the time that it
 // names, or else that of the key.
-func (m *Machine) remoteLimit(g RemoteGrant) time.Duration {
-	if g.For > 0 {
-		return shorterLimit(g.For, m.userLimit())
+func (g *grant) remoteLimit(promise RemoteGrant) time.Duration {
+	if promise.For > 0 {
+		return shorterLimit(promise.For, g.userLimit())
 	}
-	return m.maxKeyGrant()
+	return g.maxKeyGrant()
 }
 
 // offeredLength returns the length of the requested or promised grant. 0 means until it is taken
 // back.
-func (m *Machine) offeredLength() time.Duration {
+func (g *grant) offeredLength() time.Duration {
 	switch {
-	case m.IsAnnounced():
-		return shorterLimit(m.wanted, shorterLimit(m.ahead.For, m.userLimit()))
-	case m.phase == Asked:
-		return shorterLimit(m.wanted, m.maxKeyGrant())
-	case m.phase == Observing && m.pregrant != "":
-		return m.pregrantFor
-	case m.phase == Observing && !m.menu.IsZero():
-		return m.maxKeyGrant()
+	case g.IsAnnounced():
+		return shorterLimit(g.wanted, shorterLimit(g.ahead.For, g.userLimit()))
+	case g.phase == Asked:
+		return shorterLimit(g.wanted, g.maxKeyGrant())
+	case g.phase == Observing && g.pregrant != "":
+		return g.pregrantFor
+	case g.phase == Observing && !g.menu.IsZero():
+		return g.maxKeyGrant()
 	}
 	return 0
 }
@@ -70,7 +70,7 @@ func (m *Machine) giveControl(now time.Time, limit time.Duration, event Event) {
 		m.absent = now // it gets the whole time to come back for what it was given
 	}
 	if event.Rule == "" {
-		m.manners.noteTrust(m.agent)
+		m.noteTrust(m.agent)
 	}
 	m.closeMenu(now)
 	m.endQuestion(now, m.agent.ID, event.By == "" && event.Rule == "")
@@ -80,13 +80,13 @@ func (m *Machine) giveControl(now time.Time, limit time.Duration, event Event) {
 }
 
 // reportGranted answers these requests with the control that the agent has.
-func (m *Machine) reportGranted(requests []string) {
-	e := m.given
+func (g *grant) reportGranted(requests []string) {
+	e := g.given
 	e.Granted, e.Requests = true, requests
-	e.Agent, e.Level, e.Epoch, e.Until = m.agent, m.level, m.epoch, m.until
-	m.events = append(m.events, e)
-	if len(m.holders) < maxWaiters {
-		m.holders = append(m.holders, requests...)
+	e.Agent, e.Level, e.Epoch, e.Until = g.agent, g.level, g.epoch, g.until
+	g.events = append(g.events, e)
+	if len(g.holders) < maxWaiters {
+		g.holders = append(g.holders, requests...)
 	}
 }
 
@@ -117,19 +117,19 @@ func (m *Machine) NoteSleep(now time.Time, d time.Duration) {
 }
 
 // HasTimeLimit reports whether an agent has control for a time only.
-func (m *Machine) HasTimeLimit() bool { return m.phase == Granted && !m.until.IsZero() }
+func (g *grant) HasTimeLimit() bool { return g.phase == Granted && !g.until.IsZero() }
 
 // isAbsentTooLong reports whether the agent has had no connection for AbsentFor.
-func (m *Machine) isAbsentTooLong(now time.Time) bool {
-	return !m.absent.IsZero() && !now.Before(m.absentEnd())
+func (g *grant) isAbsentTooLong(now time.Time) bool {
+	return !g.absent.IsZero() && !now.Before(g.absentEnd())
 }
 
 // absentEnd returns when an agent without a connection loses control; zero if it is connected.
-func (m *Machine) absentEnd() time.Time {
-	if m.absent.IsZero() {
+func (g *grant) absentEnd() time.Time {
+	if g.absent.IsZero() {
 		return time.Time{}
 	}
-	return m.absent.Add(AbsentFor)
+	return g.absent.Add(AbsentFor)
 }
 
 // shorterLimit returns the shorter of two limits, 0 being no limit.

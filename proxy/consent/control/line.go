@@ -25,4 +25,4 @@ func (m *Machine) VacateLine(now time.Time) {
 }
 
 // IsLineOccupied reports whether the agent's input waits for the user's line.
-func (m *Machine) IsLineOccupied() bool { return m.occupied }
+func (q *question) IsLineOccupied() bool { return q.occupied }

@@ -53,22 +53,22 @@ func (m *Machine) OpenMessage(now time.Time, heard Heard) (took bool) {
 // last, unless an agent asked after that. Otherwise it is the agent that drives or asks, or did so
 // last; at first it is zero. An end of control after a message does not count: the user ends
 // control by the key that opens the menu.
-func (m *Machine) MessageRecipient(heard Heard) Agent {
-	if heard.From.ID != "" && !heard.At.Before(m.asked) {
+func (g *grant) MessageRecipient(heard Heard) Agent {
+	if heard.From.ID != "" && !heard.At.Before(g.asked) {
 		return heard.From
 	}
-	if m.agent == (Agent{}) {
-		return m.lastEnd.Agent
+	if g.agent == (Agent{}) {
+		return g.lastEnd.Agent
 	}
-	return m.agent
+	return g.agent
 }
 
 // Message returns the open message, or nil. It may be changed until the next call to the machine.
-func (m *Machine) Message() *Message {
-	if !m.message.Open {
+func (q *question) Message() *Message {
+	if !q.message.Open {
 		return nil
 	}
-	return &m.message
+	return &q.message
 }
 
 // Append adds text to the message, up to its limit.
@@ -92,8 +92,8 @@ func (d *Message) DeleteLast() {
 
 // TakeMessage closes the message and returns it, to be sent or not. It counts as typing for a
 // question that comes now.
-func (m *Machine) TakeMessage(now time.Time) Message {
-	d := m.message
-	m.message, m.typed = Message{}, now
+func (q *question) TakeMessage(now time.Time) Message {
+	d := q.message
+	q.message, q.typed = Message{}, now
 	return d
 }

@@ -36,7 +36,7 @@ func (m *Machine) NoteAgent(a Agent) {
 // muteOffer returns the menu's present offer, about the agent that the user last dealt with.
 func (m *Machine) muteOffer() Mute {
 	if a := m.last; a.ID != "" && !m.menu.IsZero() {
-		return Mute{Agent: a.Name, Undo: m.manners.isMuted(a)}
+		return Mute{Agent: a.Name, Undo: m.IsMuted(a)}
 	}
 	return Mute{}
 }
@@ -48,9 +48,9 @@ func (m *Machine) toggleMute() (did bool) {
 	case offer.Agent == "":
 		return false
 	case offer.Undo:
-		m.manners.unmuteByName("")
+		m.unmuteByName("")
 	default:
-		m.manners.findOrAdd(m.last).muted = true
+		m.findOrAdd(m.last).muted = true
 	}
 	m.took = offer
 	return true
@@ -64,7 +64,7 @@ func (m *Machine) MuteAgent(now time.Time, name, by string) error {
 	if !known {
 		return fmt.Errorf("no agent %q has asked for anything here", name)
 	}
-	m.manners.findOrAdd(a).muted = true
+	m.findOrAdd(a).muted = true
 	m.took = Mute{Agent: a.Name, By: by}
 	switch {
 	case m.phase == Observing:
@@ -85,7 +85,7 @@ func (m *Machine) UnmuteAgent(now time.Time, name, by string, epoch uint64) erro
 	switch {
 	case epoch != 0 && epoch != m.epoch:
 		return ErrMoved
-	case !m.manners.unmuteByName(name):
+	case !m.unmuteByName(name):
 		return errors.New("no agent of that name is muted")
 	}
 	m.took = Mute{Agent: name, Undo: true, By: by}
@@ -113,7 +113,7 @@ func (m *Machine) findAgentByName(name string) (a Agent, known bool) {
 			return a, true
 		}
 	}
-	for _, r := range m.manners.refusals {
+	for _, r := range m.refusals {
 		if r.agent.Name == name {
 			return r.agent, true
 		}
@@ -141,6 +141,3 @@ func (n *manners) mutedNames() string {
 	}
 	return strings.Join(names, ",")
 }
-
-// IsMuted reports whether the user muted an agent.
-func (m *Machine) IsMuted(a Agent) bool { return m.manners.isMuted(a) }

@@ -18,37 +18,37 @@ func (f Front) isSameProgram(other Front) bool {
 // SetForeground sets the program that has the terminal now. If grants are for one program only, it
 // is the one that has the terminal when control is given. So SetForeground must come before
 // anything that may give control, and before every piece of input.
-func (m *Machine) SetForeground(f Front) { m.front = f }
+func (g *grant) SetForeground(f Front) { g.front = f }
 
 // IsPausedByProgram reports whether control pauses because another program has the terminal than
 // the grant is for, or one that a rule of the user keeps the agent out of. An unknown program
 // counts as another.
-func (m *Machine) IsPausedByProgram() bool {
+func (g *grant) IsPausedByProgram() bool {
 	switch {
-	case m.phase != Granted:
+	case g.phase != Granted:
 		return false
-	case m.forbidden != "":
+	case g.forbidden != "":
 		return true
-	case m.given.Bound: // no person looked when it was given: an unknown program is another one
-		return m.front.Group != m.program.Group || m.front.File != m.program.File
+	case g.given.Bound: // no person looked when it was given: an unknown program is another one
+		return g.front.Group != g.program.Group || g.front.File != g.program.File
 	}
-	return m.conf.OneProgram && !m.front.isSameProgram(m.program)
+	return g.conf.OneProgram && !g.front.isSameProgram(g.program)
 }
 
 // grantedTo names the program that the grant is for, or returns "" if it is for every program.
-func (m *Machine) grantedTo() string {
-	if m.phase != Granted || m.forbidden != "" || !m.conf.OneProgram && !m.given.Bound {
+func (g *grant) grantedTo() string {
+	if g.phase != Granted || g.forbidden != "" || !g.conf.OneProgram && !g.given.Bound {
 		return ""
 	}
-	return displayName(m.program)
+	return displayName(g.program)
 }
 
 // inFront names the program that makes the grant pause, or returns "".
-func (m *Machine) inFront() string {
-	if !m.IsPausedByProgram() {
+func (g *grant) inFront() string {
+	if !g.IsPausedByProgram() {
 		return ""
 	}
-	return displayName(m.front)
+	return displayName(g.front)
 }
 
 func displayName(f Front) string {

@@ -145,8 +145,8 @@ func (n *manners) endWaits() {
 // AskRefusal returns why a question of an agent in a conversation is not put to people now: a
 // *NotNow, or nil. An agent refused there may ask something else at once; a second refusal in a
 // row, and each further one, makes it wait. Its other requests do not wait for that.
-func (m *Machine) AskRefusal(now time.Time, a Agent) error {
-	r := m.manners.findRefusal(a)
+func (n *manners) AskRefusal(now time.Time, a Agent) error {
+	r := n.findRefusal(a)
 	if r == nil {
 		return nil
 	}
@@ -160,16 +160,17 @@ func (m *Machine) AskRefusal(now time.Time, a Agent) error {
 }
 
 // NoteReply notes how a person answered an agent's question in a conversation.
-func (m *Machine) NoteReply(now time.Time, a Agent, refused bool) {
+func (n *manners) NoteReply(now time.Time, a Agent, refused bool) {
 	if refused {
-		r := m.manners.findOrAdd(a)
+		r := n.findOrAdd(a)
 		r.asks = streak{times: r.asks.times + 1, at: now}
-	} else if r := m.manners.findRefusal(a); r != nil {
+	} else if r := n.findRefusal(a); r != nil {
 		r.asks = streak{}
 	}
 }
 
-func (n *manners) isMuted(a Agent) bool {
+// IsMuted reports whether the user muted an agent.
+func (n *manners) IsMuted(a Agent) bool {
 	r := n.findRefusal(a)
 	return r != nil && r.muted
 }

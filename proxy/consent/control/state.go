@@ -88,14 +88,14 @@ func (m *Machine) State(now time.Time) State {
 		Another:        m.phase == Asked && m.another,
 		Mute:           m.muteOffer(),
 		Muted:          m.took,
-		Silent:         m.manners.mutedNames(),
+		Silent:         m.mutedNames(),
 		Menu:           !m.menu.IsZero(),
 		Pregrant:       m.phase == Observing && m.pregrant != "" && !m.pregrantUntil.IsZero(),
 		Paused:         m.phase == Granted && now.Before(m.yield),
 		Pending:        m.pending,
 		Occupied:       m.occupied,
 		Line:           m.line,
-		Question:       m.question,
+		Question:       m.number,
 		Program:        m.grantedTo(),
 		Away:           m.inFront(),
 		Guarded:        m.DependsOnProgram(),
@@ -103,7 +103,7 @@ func (m *Machine) State(now time.Time) State {
 		Secret:         m.secret,
 		Dismissible:    m.isDismissible(),
 		Hidden:         m.hidden,
-		Again:          m.ignored == m.question,
+		Again:          m.ignored == m.number,
 	}
 	if m.phase == Asked {
 		s.Asked, s.Ahead, s.From = m.asked, m.ahead, m.from

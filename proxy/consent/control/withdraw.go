@@ -29,30 +29,30 @@ func (m *Machine) WithdrawRequest(now time.Time, requestID string) {
 
 // joinsQuestion reports whether a request asks what the user reads already, so that one answer is
 // for both.
-func (m *Machine) joinsQuestion(r Request) bool {
-	return m.phase == Asked && m.agent == r.Agent && m.level == r.Level &&
-		m.reason == r.Reason && m.wanted == r.For && m.from == r.AskingProgram()
+func (g *grant) joinsQuestion(r Request) bool {
+	return g.phase == Asked && g.agent == r.Agent && g.level == r.Level &&
+		g.reason == r.Reason && g.wanted == r.For && g.from == r.AskingProgram()
 }
 
 // withdrawAsked takes back what the agent has asked: its next request asks something else, which
 // the user must read anew. A remote owner's decision about it comes too late.
-func (m *Machine) withdrawAsked(now time.Time) {
-	if m.phase != Asked {
+func (g *grant) withdrawAsked(now time.Time) {
+	if g.phase != Asked {
 		return
 	}
-	m.reportReplaced(m.waiting)
-	m.endQuestion(now, m.agent.ID, false)
-	m.ahead, m.waiting, m.epoch = Ahead{}, nil, m.epoch+1
+	g.reportReplaced(g.waiting)
+	g.endQuestion(now, g.agent.ID, false)
+	g.ahead, g.waiting, g.epoch = Ahead{}, nil, g.epoch+1
 }
 
 // reportReplaced answers these requests: a newer one took their place.
-func (m *Machine) reportReplaced(requests []string) {
-	m.events = append(
-		m.events,
+func (g *grant) reportReplaced(requests []string) {
+	g.events = append(
+		g.events,
 		Event{
 			Requests: requests,
-			Agent:    m.agent,
-			Epoch:    m.epoch,
+			Agent:    g.agent,
+			Epoch:    g.epoch,
 			Reason:   protocol.ReasonReplaced,
 			Request:  true,
 		},
