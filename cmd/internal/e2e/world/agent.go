@@ -66,14 +66,14 @@ func (a *Agent) Call(tool string, with Args) Answer {
 	return a.W.WaitAnswer(a.StartCall(tool, with))
 }
 
-func (w *World) WaitAnswer(out <-chan Answer) Answer {
-	w.T.Helper()
+func (a *account) WaitAnswer(out <-chan Answer) Answer {
+	a.T.Helper()
 	select {
 	case got := <-out:
-		require.NoError(w.T, got.Err)
+		require.NoError(a.T, got.Err)
 		return got
 	case <-time.After(2 * Patience):
-		require.FailNow(w.T, "a tool does not answer")
+		require.FailNow(a.T, "a tool does not answer")
 		return Answer{}
 	}
 }

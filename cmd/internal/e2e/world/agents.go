@@ -10,10 +10,10 @@ import (
 
 // ServeAnswers serves a model that gives these answers, one for each prompt. prompts returns the
 // prompts that the model received.
-func (w *World) ServeAnswers(answers ...string) (prompts func() []string, url string) {
+func (a *account) ServeAnswers(answers ...string) (prompts func() []string, url string) {
 	var mu sync.Mutex
 	var asked []string
-	url = w.Model(func(_ context.Context, r fakemodel.Request) fakemodel.Turn {
+	url = a.Model(func(_ context.Context, r fakemodel.Request) fakemodel.Turn {
 		mu.Lock()
 		defer mu.Unlock()
 		asked = append(asked, r.Prompt)

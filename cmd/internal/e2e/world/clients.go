@@ -47,9 +47,9 @@ func FromNpm(t *testing.T, name string) string {
 }
 
 // Model serves a stand-in for a model until the test ends.
-func (w *World) Model(think fakemodel.Think) (url string) {
+func (a *account) Model(think fakemodel.Think) (url string) {
 	server := httptest.NewServer(fakemodel.New(think))
-	w.T.Cleanup(func() {
+	a.T.Cleanup(func() {
 		server.CloseClientConnections() // an agent that a failed test left behind still waits for an answer
 		server.Close()
 	})

@@ -48,10 +48,10 @@ var CodingAgents = []CodingAgent{
 	},
 }
 
-func (w *World) codexEnv(model string) []string {
-	w.T.Helper()
-	require.NoError(w.T, os.Mkdir(w.Path("codex"), 0o700))
-	w.Write(filepath.Join("codex", "config.toml"), `
+func (a *account) codexEnv(model string) []string {
+	a.T.Helper()
+	require.NoError(a.T, os.Mkdir(a.Path("codex"), 0o700))
+	a.Write(filepath.Join("codex", "config.toml"), `
 model = "fake-model"
 model_provider = "fake"
 approval_policy = "never"
@@ -63,57 +63,57 @@ base_url = "`+model+`/v1"
 env_key = "FAKE_KEY"
 wire_api = "responses"
 supports_websockets = false
-[projects."`+w.Dir+`"]
+[projects."`+a.Dir+`"]
 trust_level = "trusted"
 `)
-	return []string{"FAKE_KEY=dummy", "CODEX_HOME=" + w.Path("codex"), "TMPDIR=" + w.Dir}
+	return []string{"FAKE_KEY=dummy", "CODEX_HOME=" + a.Path("codex"), "TMPDIR=" + a.Dir}
 }
 
 // codexAsksEnv lets Codex's model ask the user, which no mode of Codex's adapter does by itself.
-func (w *World) codexAsksEnv(model string) []string {
-	w.T.Helper()
-	env := w.codexEnv(model)
-	config, err := os.ReadFile(w.Path("codex/config.toml"))
-	require.NoError(w.T, err)
-	w.Write(filepath.Join("codex", "config.toml"), string(config)+"[features]\ndefault_mode_request_user_input = true\n")
+func (a *account) codexAsksEnv(model string) []string {
+	a.T.Helper()
+	env := a.codexEnv(model)
+	config, err := os.ReadFile(a.Path("codex/config.toml"))
+	require.NoError(a.T, err)
+	a.Write(filepath.Join("codex", "config.toml"), string(config)+"[features]\ndefault_mode_request_user_input = true\n")
 	return env
 }
 
-func (w *World) geminiEnv(model string) []string {
-	w.T.Helper()
-	require.NoError(w.T, os.MkdirAll(w.Path("gemini/.gemini"), 0o700))
-	w.WriteJSON("gemini/.gemini/settings.json", Args{
+func (a *account) geminiEnv(model string) []string {
+	a.T.Helper()
+	require.NoError(a.T, os.MkdirAll(a.Path("gemini/.gemini"), 0o700))
+	a.WriteJSON("gemini/.gemini/settings.json", Args{
 		"security":  Args{"auth": Args{"selectedType": "gemini-api-key"}, "folderTrust": Args{"enabled": false}},
 		"general":   Args{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
 		"privacy":   Args{"usageStatisticsEnabled": false},
 		"telemetry": Args{"enabled": false},
 	})
 	return []string{
-		"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL=" + model, "GEMINI_CLI_HOME=" + w.Path("gemini"), "TMPDIR=" + w.Dir,
+		"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL=" + model, "GEMINI_CLI_HOME=" + a.Path("gemini"), "TMPDIR=" + a.Dir,
 	}
 }
 
-func (w *World) OpencodeEnv(model string) []string {
-	w.T.Helper()
-	require.NoError(w.T, os.MkdirAll(w.Path("home/config/opencode"), 0o700))
-	w.WriteJSON("home/config/opencode/opencode.json", Args{
+func (a *account) OpencodeEnv(model string) []string {
+	a.T.Helper()
+	require.NoError(a.T, os.MkdirAll(a.Path("home/config/opencode"), 0o700))
+	a.WriteJSON("home/config/opencode/opencode.json", Args{
 		"model": "fake/fake", "small_model": "fake/fake", "share": "disabled", "autoupdate": false,
 		"provider": Args{"fake": Args{
 			"npm": "@ai-sdk/openai-compatible", "options": Args{"baseURL": model + "/v1"}, "models": Args{"fake": Args{"attachment": true, "modalities": Args{"input": []string{"text", "image"}, "output": []string{"text"}}}},
 		}},
 	})
 	return []string{
-		"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "TMPDIR=" + w.Dir,
+		"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "TMPDIR=" + a.Dir,
 		"npm_config_offline=true", // otherwise it installs a package for plugins when it starts
 	}
 }
 
-func (w *World) copilotEnv(model string) []string {
-	w.T.Helper()
-	require.NoError(w.T, os.Mkdir(w.Path("copilot"), 0o700))
-	w.WriteJSON("copilot/config.json", Args{"trustedFolders": []string{w.Dir}, "firstLaunchAt": "2026-01-01T00:00:00.000Z"})
+func (a *account) copilotEnv(model string) []string {
+	a.T.Helper()
+	require.NoError(a.T, os.Mkdir(a.Path("copilot"), 0o700))
+	a.WriteJSON("copilot/config.json", Args{"trustedFolders": []string{a.Dir}, "firstLaunchAt": "2026-01-01T00:00:00.000Z"})
 	return []string{
 		"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + model + "/v1", "COPILOT_MODEL=fake",
-		"COPILOT_HOME=" + w.Path("copilot"), "TMPDIR=" + w.Dir,
+		"COPILOT_HOME=" + a.Path("copilot"), "TMPDIR=" + a.Dir,
 	}
 }

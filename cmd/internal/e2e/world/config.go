@@ -8,11 +8,11 @@ import (
 )
 
 // WriteConfig writes the user's configuration file.
-func (w *World) WriteConfig(text string) (path string) {
-	w.T.Helper()
-	dir := filepath.Join(w.Dir, "home", "config", "terminalproxy")
-	require.NoError(w.T, os.MkdirAll(dir, 0o700))
+func (a *account) WriteConfig(text string) (path string) {
+	a.T.Helper()
+	dir := filepath.Join(a.Dir, "home", "config", "terminalproxy")
+	require.NoError(a.T, os.MkdirAll(dir, 0o700))
 	path = filepath.Join(dir, "config.toml")
-	require.NoError(w.T, os.WriteFile(path, []byte(text), 0o600))
+	require.NoError(a.T, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }

@@ -13,9 +13,9 @@ const Modes = "alternate #{alternate_on} cursor #{cursor_flag} mouse #{mouse_any
 const PlainModes = "alternate 0 cursor 1 mouse 0 keypad 00 wrap 1"
 
 // Files returns the names of all files in the world.
-func (w *World) Files() []string {
+func (a *account) Files() []string {
 	var names []string
-	require.NoError(w.T, filepath.WalkDir(w.Dir, func(path string, _ fs.DirEntry, err error) error {
+	require.NoError(a.T, filepath.WalkDir(a.Dir, func(path string, _ fs.DirEntry, err error) error {
 		names = append(names, path)
 		return err
 	}))

@@ -9,16 +9,16 @@ import (
 )
 
 // CastEvents reads a recording, and returns its events without their times.
-func (w *World) CastEvents(name string) (events [][2]string) {
-	w.T.Helper()
-	content := w.Content(name)
-	require.True(w.T, strings.HasSuffix(content, "\n"), "it ends with a whole line")
+func (a *account) CastEvents(name string) (events [][2]string) {
+	a.T.Helper()
+	content := a.Content(name)
+	require.True(a.T, strings.HasSuffix(content, "\n"), "it ends with a whole line")
 	lines := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
-	require.Contains(w.T, lines[0], `"version":3`)
+	require.Contains(a.T, lines[0], `"version":3`)
 	for _, line := range lines[1:] {
 		var parts []any
-		require.NoError(w.T, json.Unmarshal([]byte(line), &parts), line)
-		require.Len(w.T, parts, 3)
+		require.NoError(a.T, json.Unmarshal([]byte(line), &parts), line)
+		require.Len(a.T, parts, 3)
 		events = append(events, [2]string{parts[1].(string), parts[2].(string)})
 	}
 	return events

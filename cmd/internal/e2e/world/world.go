@@ -35,10 +35,15 @@ const (
 
 var Worlds atomic.Int64
 
-// World is a user's account for one test: a new home, runtime directory and environment.
-type World struct {
+// account is the home of a test's user: files, configurations, waits and signals.
+type account struct {
 	T   *testing.T
 	Dir string
+}
+
+// World is a user's account for one test: a new home, runtime directory and environment.
+type World struct {
+	account
 	Env []string
 	// ctx lasts until the cleanup is over, unlike the test's own.
 	Ctx context.Context
@@ -88,7 +93,7 @@ func NewSolo(t *testing.T) *World {
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	home := filepath.Join(dir, "home")
 	require.NoError(t, os.Mkdir(home, 0o700))
-	w := &World{T: t, Dir: dir, Ctx: context.WithoutCancel(t.Context()), CLI: "gateway"}
+	w := &World{account: account{T: t, Dir: dir}, Ctx: context.WithoutCancel(t.Context()), CLI: "gateway"}
 	w.mark = fmt.Sprintf("1%09d%06d", os.Getpid(), number)
 	w.Env = []string{
 		"PATH=" + filepath.Join(Root, "bin") + ":" + os.Getenv("PATH"),
@@ -102,46 +107,46 @@ func NewSolo(t *testing.T) *World {
 }
 
 // Run returns the directory of the local gateway's socket.
-func (w *World) Run() string { return w.Path("run") }
+func (a *account) Run() string { return a.Path("run") }
 
 // Path returns a path in the world's directory, in which every command starts.
-func (w *World) Path(name string) string { return filepath.Join(w.Dir, name) }
+func (a *account) Path(name string) string { return filepath.Join(a.Dir, name) }
 
-func (w *World) Write(name, content string) string {
-	w.T.Helper()
-	require.NoError(w.T, os.WriteFile(w.Path(name), []byte(content), 0o600))
-	return w.Path(name)
+func (a *account) Write(name, content string) string {
+	a.T.Helper()
+	require.NoError(a.T, os.WriteFile(a.Path(name), []byte(content), 0o600))
+	return a.Path(name)
 }
 
 // WriteScript writes a file that the world's programs can run.
-func (w *World) WriteScript(name, content string) string {
-	w.T.Helper()
-	path := w.Write(name, content)
-	require.NoError(w.T, os.Chmod(path, 0o700))
+func (a *account) WriteScript(name, content string) string {
+	a.T.Helper()
+	path := a.Write(name, content)
+	require.NoError(a.T, os.Chmod(path, 0o700))
 	return path
 }
 
-func (w *World) Content(name string) string {
-	data, err := os.ReadFile(w.Path(name))
+func (a *account) Content(name string) string {
+	data, err := os.ReadFile(a.Path(name))
 	if !errors.Is(err, os.ErrNotExist) {
-		require.NoError(w.T, err)
+		require.NoError(a.T, err)
 	}
 	return string(data)
 }
 
 // Until waits for a fact and fails the test if it does not come. why makes the message, at the end.
-func (w *World) Until(fact func() bool, why func() string) {
-	w.T.Helper()
-	w.UntilWithin(Patience, fact, why)
+func (a *account) Until(fact func() bool, why func() string) {
+	a.T.Helper()
+	a.UntilWithin(Patience, fact, why)
 }
 
 // UntilWithin is until with another ceiling, for what a time limit of the product ends.
-func (w *World) UntilWithin(ceiling time.Duration, fact func() bool, why func() string) {
-	w.T.Helper()
+func (a *account) UntilWithin(ceiling time.Duration, fact func() bool, why func() string) {
+	a.T.Helper()
 	pause := Glance
 	for end := time.Now().Add(ceiling); !fact(); time.Sleep(pause) {
 		if time.Now().After(end) {
-			require.FailNow(w.T, "it did not come to that", why())
+			require.FailNow(a.T, "it did not come to that", why())
 		}
 		pause = min(pause*5/4, stare)
 	}
@@ -193,12 +198,12 @@ type Running struct {
 // keep the pipe open.
 type output struct{ file *os.File }
 
-func (w *World) newOutput() output {
-	w.T.Helper()
+func (a *account) newOutput() output {
+	a.T.Helper()
 	file, err := os.CreateTemp("", "output")
-	require.NoError(w.T, err)
-	require.NoError(w.T, os.Remove(file.Name()))
-	w.T.Cleanup(func() { _ = file.Close() })
+	require.NoError(a.T, err)
+	require.NoError(a.T, os.Remove(file.Name()))
+	a.T.Cleanup(func() { _ = file.Close() })
 	return output{file}
 }
 
@@ -316,11 +321,11 @@ func (w *World) RequestGrant(id string, more ...string) {
 }
 
 // WaitHeard waits until the listener's file matches.
-func (w *World) WaitHeard(name, pattern string) string {
-	w.T.Helper()
+func (a *account) WaitHeard(name, pattern string) string {
+	a.T.Helper()
 	match := regexp.MustCompile(pattern)
 	got := ""
-	w.Until(func() bool { got = w.Content(name); return match.MatchString(got) },
+	a.Until(func() bool { got = a.Content(name); return match.MatchString(got) },
 		func() string { return strconv.Quote(got) + " does not match " + pattern })
 	return got
 }
@@ -365,31 +370,31 @@ func (w *World) Processes() []string {
 }
 
 // Kill sends a signal to a process that the test started.
-func (w *World) Kill(pid string, sig syscall.Signal) {
-	w.T.Helper()
-	require.NoError(w.T, w.signal(pid, sig))
+func (a *account) Kill(pid string, sig syscall.Signal) {
+	a.T.Helper()
+	require.NoError(a.T, a.signal(pid, sig))
 }
 
 // KillOne is kill for one of several processes, which may end when another one does.
-func (w *World) KillOne(pid string, sig syscall.Signal) {
-	w.T.Helper()
-	if err := w.signal(pid, sig); !errors.Is(err, syscall.ESRCH) {
-		require.NoError(w.T, err)
+func (a *account) KillOne(pid string, sig syscall.Signal) {
+	a.T.Helper()
+	if err := a.signal(pid, sig); !errors.Is(err, syscall.ESRCH) {
+		require.NoError(a.T, err)
 	}
 }
 
-func (w *World) signal(pid string, sig syscall.Signal) error {
-	w.T.Helper()
+func (a *account) signal(pid string, sig syscall.Signal) error {
+	a.T.Helper()
 	n, err := strconv.Atoi(pid)
-	require.NoError(w.T, err)
-	require.Greater(w.T, n, 1)
+	require.NoError(a.T, err)
+	require.Greater(a.T, n, 1)
 	return syscall.Kill(n, sig)
 }
 
 // WaitGone waits until a process has ended.
-func (w *World) WaitGone(pid string) {
-	w.T.Helper()
-	w.Until(func() bool {
+func (a *account) WaitGone(pid string) {
+	a.T.Helper()
+	a.Until(func() bool {
 		stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 		return err != nil || strings.Contains(string(stat), ") Z ")
 	}, func() string { return "process " + pid + " is still there" })
