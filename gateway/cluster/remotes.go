@@ -109,34 +109,27 @@ var idForm = sync.OnceValue(
 
 // admitRemote lets a participant of another gateway in, or says why not.
 func (s *remotes) admitRemote(l *letter) (*remote, reply) {
-	r := &remote{
-		remotes: s,
-		key:     remoteKey{l.From, l.Link},
-		space:   l.Namespace,
-		session: l.Session,
-		done:    make(chan struct{}),
-	}
 	switch {
 	case !s.mesh.isHeard(l.From):
 		return nil, reply{Lost: true, Wrong: "no heartbeat of that gateway came here"}
 	case s.count() >= maxRemotes:
 		return nil, reply{Code: protocol.CodeBusy, Wrong: "too many participants of other gateways"}
 	}
+	admit := s.admitMember
 	if l.Op == opList {
-		r.seat = s.hub.Join(hub.Member{
-			Role:      hub.RoleViewer,
-			Name:      l.From,
-			Namespace: l.Namespace,
-			Remote:    true,
-			Rights:    rights.Set{Who: "a gateway", Can: rights.List},
-		})
-		r.seat.Handle(&protocol.SessionsWatch{RequestID: "list"})
-	} else {
-		seat, refusal := s.admitMember(l)
-		if seat == nil {
-			return nil, refusal
-		}
-		r.seat = seat
+		admit = s.admitGateway
+	}
+	seat, refusal := admit(l)
+	if seat == nil {
+		return nil, refusal
+	}
+	r := &remote{
+		remotes: s,
+		key:     remoteKey{l.From, l.Link},
+		space:   l.Namespace,
+		session: l.Session,
+		seat:    seat,
+		done:    make(chan struct{}),
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,6 +140,19 @@ func (s *remotes) admitRemote(l *letter) (*remote, reply) {
 	s.all[r.key] = r
 	s.wg.Go(r.sendMessages) // ends with close, or the participant's end
 	return r, reply{}
+}
+
+// admitGateway joins a gateway that follows the list of a namespace.
+func (s *remotes) admitGateway(l *letter) (Seat, reply) {
+	seat := s.hub.Join(hub.Member{
+		Role:      hub.RoleViewer,
+		Name:      l.From,
+		Namespace: l.Namespace,
+		Remote:    true,
+		Rights:    rights.Set{Who: "a gateway", Can: rights.List},
+	})
+	seat.Handle(&protocol.SessionsWatch{RequestID: "list"})
+	return seat, reply{}
 }
 
 // admitMember joins a member to the switchboard if it is plausible and its token grants what it

@@ -32,41 +32,54 @@ func (l *route) reroute() bool {
 	l.reportGrantLost()
 	l.failUncertain()
 	at, here := l.waitForOwner()
-	l.mu.Lock()
-	again := slices.Concat(l.pending, l.holds)
-	l.broken, l.at = false, ""
-	if at == "" {
-		l.pending, l.holds = nil, nil
-	} else {
-		for i, m := range again {
-			l.queue = slices.Insert(l.queue, i, letter{Op: opSay, messages: []protocol.Message{m}})
-		}
-	}
-	queue := l.queue
-	if at == "" {
-		l.queue = nil
-	}
-	l.mu.Unlock()
-	switch {
-	case at != "":
+	if at != "" {
+		l.requeueRequests()
 		l.connectTo(at)
 		signal(l.wake)
 		return true
-	case here:
-		for _, queued := range queue {
-			again = append(again, queued.messages...)
-		}
-		for _, m := range again {
-			if l.mayBeRepeat(m) {
-				l.key.peer.HandleRepeat(m)
-			} else {
-				l.key.peer.Handle(m)
-			}
-		}
-	default:
-		l.failPending(again, queue)
+	}
+	asked, queue := l.removeRequests()
+	if here {
+		l.handleHere(asked, queue)
+	} else {
+		l.failPending(asked, queue)
 	}
 	return l.closeIfUnused()
+}
+
+// requeueRequests queues the unanswered requests and the subscriptions for the new owner, before
+// what waits.
+func (l *route) requeueRequests() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broken, l.at = false, ""
+	for i, m := range slices.Concat(l.pending, l.holds) {
+		l.queue = slices.Insert(l.queue, i, letter{Op: opSay, messages: []protocol.Message{m}})
+	}
+}
+
+// removeRequests makes the route unrouted, and returns what was asked and what waits.
+func (l *route) removeRequests() (asked []protocol.Message, queue []letter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	asked, queue = slices.Concat(l.pending, l.holds), l.queue
+	l.broken, l.at = false, ""
+	l.pending, l.holds, l.queue = nil, nil, nil
+	return asked, queue
+}
+
+// handleHere hands the requests to this gateway, which has the session now.
+func (l *route) handleHere(asked []protocol.Message, queue []letter) {
+	for _, queued := range queue {
+		asked = append(asked, queued.messages...)
+	}
+	for _, m := range asked {
+		if l.mayBeRepeat(m) {
+			l.key.peer.HandleRepeat(m)
+		} else {
+			l.key.peer.Handle(m)
+		}
+	}
 }
 
 // failPending answers the requests for a session that no gateway has.

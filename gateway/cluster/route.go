@@ -258,14 +258,9 @@ func (l *route) sendOnRoute(outgoing *letter) {
 	if outgoing.N == 1 {
 		outgoing.Member = describeMember(l.key.peer.Member())
 	}
-	outgoing.frames = nil
-	for _, m := range outgoing.messages {
-		frame, err := protocol.Encode(m)
-		if err != nil {
-			l.reportRefusal(outgoing, reply{Code: protocol.CodeBadMessage, Wrong: err.Error()})
-			return
-		}
-		outgoing.frames = append(outgoing.frames, frame)
+	if err := outgoing.encodeMessages(); err != nil {
+		l.reportRefusal(outgoing, reply{Code: protocol.CodeBadMessage, Wrong: err.Error()})
+		return
 	}
 	r, err := l.relay.mesh.callPeer(ctx, at, requests, outgoing)
 	switch {

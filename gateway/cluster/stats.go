@@ -25,12 +25,9 @@ func (c *Cluster) Problem() (problem, nextStep string) {
 func (c *Cluster) Stats() []metrics.Family {
 	online, gateways := c.ConnectionState()
 	n := &c.mesh.stats
-	reached := 0
-	if online {
-		reached = 1
-	}
 	return []metrics.Family{
-		metrics.Single("cluster_connected", "Whether NATS is reached: 1, or 0.", reached),
+		metrics.Single("cluster_connected", "Whether NATS is reached: 1, or 0.",
+			map[bool]int{true: 1}[online]),
 		metrics.Single("cluster_gateways", "Other gateways heard.", gateways),
 		metrics.Single("cluster_sessions",
 			"Sessions of other gateways that are listed here.", c.directory.countElsewhere()),

@@ -113,6 +113,19 @@ func (m *member) rightsEnd() time.Time {
 
 var errWire = errors.New("not a letter of this version of the wire")
 
+// encodeMessages makes the frames of the messages.
+func (l *letter) encodeMessages() error {
+	l.frames = nil
+	for _, m := range l.messages {
+		frame, err := protocol.Encode(m)
+		if err != nil {
+			return err
+		}
+		l.frames = append(l.frames, frame)
+	}
+	return nil
+}
+
 // seal encodes a letter.
 func (l *letter) seal() ([]byte, error) {
 	l.Wire = wireVersion
