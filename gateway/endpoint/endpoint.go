@@ -69,31 +69,14 @@ func Parse(raw string) (Endpoint, error) {
 	}
 	all := make([]Endpoint, len(parts))
 	for i, part := range parts {
-		part = strings.TrimSpace(part)
-		if part == "" {
-			return Endpoint{}, fmt.Errorf(
-				"gateway address: number %d of %d is empty: put one comma between two addresses",
-				i+1,
-				len(parts),
-			)
-		}
-		one, err := parseOne(part)
+		one, err := parseMember(strings.TrimSpace(part), i+1, len(parts))
 		if err != nil {
-			return Endpoint{}, fmt.Errorf("number %d of %d: %w", i+1, len(parts), err)
-		}
-		if !one.Remote() {
-			return Endpoint{}, fmt.Errorf(
-				"gateway address %q, number %d of %d: a socket of this machine cannot be one of "+
-					"several: write ws:// and wss:// addresses only",
-				part,
-				i+1,
-				len(parts),
-			)
+			return Endpoint{}, err
 		}
 		if slices.ContainsFunc(all[:i], func(e Endpoint) bool { return e.address == one.address }) {
 			return Endpoint{}, fmt.Errorf(
 				"gateway address %q, number %d of %d: it is listed twice",
-				part,
+				strings.TrimSpace(part),
 				i+1,
 				len(parts),
 			)
@@ -103,6 +86,31 @@ func Parse(raw string) (Endpoint, error) {
 	first := all[0]
 	first.others = all[1:]
 	return first, nil
+}
+
+// parseMember parses one of several addresses, the number-th.
+func parseMember(raw string, number, all int) (Endpoint, error) {
+	if raw == "" {
+		return Endpoint{}, fmt.Errorf(
+			"gateway address: number %d of %d is empty: put one comma between two addresses",
+			number,
+			all,
+		)
+	}
+	one, err := parseOne(raw)
+	if err != nil {
+		return Endpoint{}, fmt.Errorf("number %d of %d: %w", number, all, err)
+	}
+	if !one.Remote() {
+		return Endpoint{}, fmt.Errorf(
+			"gateway address %q, number %d of %d: a socket of this machine cannot be one of "+
+				"several: write ws:// and wss:// addresses only",
+			raw,
+			number,
+			all,
+		)
+	}
+	return one, nil
 }
 
 // All returns the gateways of the address, each alone, in their order.
@@ -121,17 +129,7 @@ func parseOne(raw string) (Endpoint, error) {
 		return Endpoint{host: "localhost"}, nil
 	}
 	if path, ok := strings.CutPrefix(raw, "unix:"); ok {
-		if !filepath.IsAbs(path) {
-			return Endpoint{}, fmt.Errorf(
-				"gateway address %q: the path after unix: must be absolute, as in "+
-					"unix:/run/user/1000/terminalproxy/gateway.sock",
-				raw,
-			)
-		}
-		if err := userdirs.CheckSocketPath(path); err != nil {
-			return Endpoint{}, fmt.Errorf("gateway address: %w", err)
-		}
-		return Endpoint{network: "unix", address: path, host: "localhost"}, nil
+		return parseSocketPath(raw, path)
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
@@ -162,6 +160,21 @@ func parseOne(raw string) (Endpoint, error) {
 		host:    u.Host,
 		secure:  u.Scheme == "wss",
 	}, nil
+}
+
+// parseSocketPath makes the endpoint of a path after unix: in a raw address.
+func parseSocketPath(raw, path string) (Endpoint, error) {
+	if !filepath.IsAbs(path) {
+		return Endpoint{}, fmt.Errorf(
+			"gateway address %q: the path after unix: must be absolute, as in "+
+				"unix:/run/user/1000/terminalproxy/gateway.sock",
+			raw,
+		)
+	}
+	if err := userdirs.CheckSocketPath(path); err != nil {
+		return Endpoint{}, fmt.Errorf("gateway address: %w", err)
+	}
+	return Endpoint{network: "unix", address: path, host: "localhost"}, nil
 }
 
 // redactAddress returns raw without the parts that may hold a secret.

@@ -91,6 +91,11 @@ func (e Endpoint) exchangeProof(
 		return got, fmt.Errorf("prove to the gateway: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
+	return e.readProof(resp)
+}
+
+// readProof returns the gateway's answer, or the reason why it has none.
+func (e Endpoint) readProof(resp *http.Response) (got protocol.Proof, err error) {
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, protocol.MaxProof+1))
 	switch {
 	case err != nil:
