@@ -95,29 +95,9 @@ type Message struct {
 
 // Send sends a message. The error is ErrGone if the subscription has ended.
 func (s *Sender) Send(ctx context.Context, to Subscription, m Message) error {
-	body, err := to.receiver.sealMessage(m.Payload)
+	req, err := s.newRequest(ctx, to, m)
 	if err != nil {
 		return err
-	}
-	signed, err := s.signVAPID(to.endpoint, time.Now())
-	if err != nil {
-		return err
-	}
-	req, err := http.NewRequestWithContext(
-		ctx, http.MethodPost, to.endpoint.String(), bytes.NewReader(body),
-	)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", signed)
-	req.Header.Set("Content-Encoding", "aes128gcm")
-	req.Header.Set("Content-Type", "application/octet-stream")
-	req.Header.Set("TTL", strconv.Itoa(int(m.Keep.Seconds())))
-	req.Header.Set("Urgency", "high")
-	if m.Topic != "" {
-		// at most 32 characters of base64url (RFC 8030, section 5.4)
-		sum := sha256.Sum256([]byte(m.Topic))
-		req.Header.Set("Topic", base64.RawURLEncoding.EncodeToString(sum[:])[:32])
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
@@ -136,6 +116,37 @@ func (s *Sender) Send(ctx context.Context, to Subscription, m Message) error {
 		return fmt.Errorf("push service %s: it answers %d", to.endpoint.Host, resp.StatusCode)
 	}
 	return nil
+}
+
+// newRequest makes the request that carries a message, sealed and signed.
+func (s *Sender) newRequest(
+	ctx context.Context, to Subscription, m Message,
+) (*http.Request, error) {
+	body, err := to.receiver.sealMessage(m.Payload)
+	if err != nil {
+		return nil, err
+	}
+	signed, err := s.signVAPID(to.endpoint, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(
+		ctx, http.MethodPost, to.endpoint.String(), bytes.NewReader(body),
+	)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", signed)
+	req.Header.Set("Content-Encoding", "aes128gcm")
+	req.Header.Set("Content-Type", "application/octet-stream")
+	req.Header.Set("TTL", strconv.Itoa(int(m.Keep.Seconds())))
+	req.Header.Set("Urgency", "high")
+	if m.Topic != "" {
+		// at most 32 characters of base64url (RFC 8030, section 5.4)
+		sum := sha256.Sum256([]byte(m.Topic))
+		req.Header.Set("Topic", base64.RawURLEncoding.EncodeToString(sum[:])[:32])
+	}
+	return req, nil
 }
 
 // signVAPID returns the sender's authorization for one push service (RFC 8292): a JSON Web Token
