@@ -44,16 +44,8 @@ func handOver(dir string, sessions [][]protocol.Message) error {
 	defer ws.Close()
 	until, _ := ctx.Deadline()
 	_ = conn.SetDeadline(until)
-	for _, session := range sessions {
-		for _, m := range session {
-			frame, err := protocol.Encode(m)
-			if err != nil {
-				return err
-			}
-			if err := ws.WriteMessage(websocket.TextMessage, frame); err != nil {
-				return err
-			}
-		}
+	if err := writeSessions(ws, sessions); err != nil {
+		return err
 	}
 	// Its answer to the close frame says that all of it was read.
 	if err := ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), until); err != nil {
@@ -66,6 +58,21 @@ func handOver(dir string, sessions [][]protocol.Message) error {
 		err = nil
 	}
 	return err
+}
+
+func writeSessions(ws *websocket.Conn, sessions [][]protocol.Message) error {
+	for _, session := range sessions {
+		for _, m := range session {
+			frame, err := protocol.Encode(m)
+			if err != nil {
+				return err
+			}
+			if err := ws.WriteMessage(websocket.TextMessage, frame); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // dialSuccessor waits for the process that takes over, and connects to it.
