@@ -194,20 +194,7 @@ func (d *dialer) dialURL(
 		NetDialContext: dial, NetDialTLSContext: dial,
 		HandshakeTimeout: dialTimeout, Subprotocols: []string{protocol.Version},
 	}
-	header := at.Header.Clone()
-	if header == nil {
-		header = http.Header{}
-	}
-	if d.cfg.Key != "" {
-		header.Set(HeaderKey, d.cfg.Key)
-		if d.cfg.Passing {
-			header.Set(HeaderPassing, "1")
-		}
-	}
-	if name := cleanName(d.cfg.Name); name != "" {
-		header.Set(HeaderName, name)
-	}
-	ws, resp, err := dialer.DialContext(ctx, url, header)
+	ws, resp, err := dialer.DialContext(ctx, url, d.makeHeader(at))
 	if resp != nil {
 		defer func() { _ = resp.Body.Close() }()
 	}
@@ -226,6 +213,24 @@ func (d *dialer) dialURL(
 		}
 	}
 	return ws, resp.Header.Get(HeaderGathering) != "", nil
+}
+
+// makeHeader returns the header of a handshake: who the agent is, besides the gateway's own.
+func (d *dialer) makeHeader(at Door) http.Header {
+	header := at.Header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	if d.cfg.Key != "" {
+		header.Set(HeaderKey, d.cfg.Key)
+		if d.cfg.Passing {
+			header.Set(HeaderPassing, "1")
+		}
+	}
+	if name := cleanName(d.cfg.Name); name != "" {
+		header.Set(HeaderName, name)
+	}
+	return header
 }
 
 // cleanName removes the characters that a header cannot carry.
