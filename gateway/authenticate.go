@@ -48,7 +48,6 @@ func (s *Server) authorizeSocket(r *http.Request) (ws.Access, error) {
 	if !ok {
 		return ws.Access{}, &auth.Refusal{Status: http.StatusNotFound, Say: "unknown path"}
 	}
-	identity := auth.Identity{Role: route.roles[0]}
 	c := connectionOf(r)
 	if r.URL.Path == protocol.PathLinks && (c.isLocal() || s.cfg.Pages == nil) {
 		return ws.Access{}, &auth.Refusal{
@@ -56,22 +55,11 @@ func (s *Server) authorizeSocket(r *http.Request) (ws.Access, error) {
 			Say:    "this gateway serves no web pages: start it with gateway serve --page",
 		}
 	}
+	identity := auth.Identity{Role: route.roles[0]}
 	if !c.isLocal() {
 		var err error
-		if identity, err = s.identifyCaller(r); err != nil {
+		if identity, err = s.identifyRole(r, route.roles); err != nil {
 			return ws.Access{}, err
-		}
-	}
-	if !slices.Contains(route.roles, identity.Role) {
-		s.log.Info("refused",
-			"route", r.Pattern,
-			"role", string(identity.Role),
-			"token", identity.Name,
-			"code", protocol.CodeForbidden,
-		)
-		return ws.Access{}, &auth.Refusal{
-			Status: http.StatusForbidden,
-			Say:    "role " + string(identity.Role) + " may not use " + r.URL.Path,
 		}
 	}
 	// a request of a trusted proxy's is counted as long as its handler
@@ -93,6 +81,24 @@ func (s *Server) authorizeSocket(r *http.Request) (ws.Access, error) {
 		member.Local, member.Process, access.Owns = true, c, c.owns
 	}
 	return access, nil
+}
+
+// identifyRole identifies a caller, which must have one of the roles.
+func (s *Server) identifyRole(r *http.Request, roles []auth.Role) (auth.Identity, error) {
+	identity, err := s.identifyCaller(r)
+	if err != nil || slices.Contains(roles, identity.Role) {
+		return identity, err
+	}
+	s.log.Info("refused",
+		"route", r.Pattern,
+		"role", string(identity.Role),
+		"token", identity.Name,
+		"code", protocol.CodeForbidden,
+	)
+	return identity, &auth.Refusal{
+		Status: http.StatusForbidden,
+		Say:    "role " + string(identity.Role) + " may not use " + r.URL.Path,
+	}
 }
 
 // StopReason implements hub.Process.

@@ -117,12 +117,9 @@ func (c *callers) callerFor(
 	header http.Header,
 	key string,
 ) (*caller, error) {
+	id := callerID(identity, key)
 	member := memberOf(identity, header)
 	member.Local = local
-	id := ""
-	if identity.TokenID != "" || key != "" {
-		id = string(identity.Role) + "\x00" + identity.TokenID + "\x00" + key
-	}
 	if id != "" && member.ID == "" && identity.Role == auth.RoleAgent {
 		member.ID = "a-" + digest("http\x00"+identity.TokenID, 12)
 	}
@@ -135,16 +132,9 @@ func (c *callers) callerFor(
 			Say:    hub.ErrClosed.Error(),
 		}
 	}
-	known := c.byID[id]
-	if known != nil && !known.hasEnded() {
+	if known := c.findLocked(id); known != nil {
 		known.beginRequestLocked()
 		return known, nil
-	}
-	if known != nil {
-		c.forgetLocked(known)
-		if known.requests == 0 {
-			go known.close() // it has ended already, there is next to nothing to wait for
-		}
 	}
 	if err := c.makeRoomLocked(); err != nil {
 		return nil, err
@@ -156,6 +146,27 @@ func (c *callers) callerFor(
 	}
 	fresh.beginRequestLocked()
 	return fresh, nil
+}
+
+// findLocked returns the caller with an id, or nil. It forgets one that has ended.
+func (c *callers) findLocked(id string) *caller {
+	known := c.byID[id]
+	if known == nil || !known.hasEnded() {
+		return known
+	}
+	c.forgetLocked(known)
+	if known.requests == 0 {
+		go known.close() // it has ended already, there is next to nothing to wait for
+	}
+	return nil
+}
+
+// callerID returns what requests of one caller share, or "".
+func callerID(identity auth.Identity, key string) string {
+	if identity.TokenID == "" && key == "" {
+		return ""
+	}
+	return string(identity.Role) + "\x00" + identity.TokenID + "\x00" + key
 }
 
 // joinFunc returns a function that makes participants. The first stands for the caller, and its end
