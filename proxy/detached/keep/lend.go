@@ -45,12 +45,8 @@ func LendTerminal(
 	forCtrlG string,
 ) (End, error) {
 	defer func() { _ = conn.Close() }()
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, passed...)
+	signals := catchPassed()
 	defer signal.Stop(signals)
-	if !signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(signals, syscall.SIGHUP)
-	}
 	if err := awaitTerminal(in); err != nil {
 		return End{}, err
 	}
@@ -70,20 +66,42 @@ func LendTerminal(
 				return End{Hangup: true}, nil
 			}
 		case m, ok := <-words:
-			switch {
-			case !ok:
-				return End{}, nil
-			case m.Say != "":
+			if end := m.endOfLoan(ok); end != nil {
+				return *end, nil
+			}
+			if m.Say != "" {
 				_, _ = io.WriteString(messages, m.Say)
-			case m.Stop != 0:
+			} else if m.Stop != 0 {
 				stopGroup(conn, signals, syscall.Signal(m.Stop))
-			case m.Exit != nil:
-				return End{Ended: true, Code: *m.Exit}, nil
-			case m.Release != "":
-				return End{Release: m.Release, Session: m.Session}, nil
 			}
 		}
 	}
+}
+
+// catchPassed catches the signals that go on to the session.
+func catchPassed() chan os.Signal {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, passed...)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	return signals
+}
+
+// endOfLoan returns how a word ends the loan of the terminal, or nil. came: else the session is
+// gone.
+func (m word) endOfLoan(came bool) *End {
+	switch {
+	case !came:
+		return &End{}
+	case m.Say != "", m.Stop != 0:
+		return nil
+	case m.Exit != nil:
+		return &End{Ended: true, Code: *m.Exit}
+	case m.Release != "":
+		return &End{Release: m.Release, Session: m.Session}
+	}
+	return nil
 }
 
 // awaitTerminal waits until the shell lets us have the terminal: a process in the background is
