@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"sync"
 	"syscall"
@@ -89,10 +90,8 @@ func Start(c Config) (*Program, error) {
 		filled: make(chan struct{}, 1),
 	}
 	out, errs := &Lines{Line: c.Line, TooLong: c.TooLong}, &tail{}
-	p.cmd.Env, p.cmd.Dir, p.cmd.WaitDelay = c.Env, c.Dir, drain
 	p.cmd.Stdout, p.cmd.Stderr = out, errs
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	p.cmd.Cancel = func() error { return p.signalGroup(syscall.SIGKILL) }
+	p.prepareCommand(c)
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		kill()
@@ -110,24 +109,39 @@ func Start(c Config) (*Program, error) {
 		kill()
 		return nil, errors.Join(fmt.Errorf("guard of %s: %w", c.Program, err), p.cmd.Wait())
 	}
-	go func() { // ends with Close, or when the agent stops reading
-		defer in.Close()
-		for b, more := p.nextMessage(); more; b, more = p.nextMessage() {
-			if _, err := in.Write(b); err != nil {
-				return // it has ended: Wait says how
-			}
-		}
-	}()
-	go func() { // ends with the agent
-		err := p.cmd.Wait()
-		kill()
-		p.stopWriting()
-		out.endLine()
-		c.Ended(describeExit(err, errs.String()))
+	go p.writeMessages(in) // ends with Close, or when the agent stops reading
+	go func() {            // ends with the agent
+		reason := p.waitForEnd(out, errs)
+		c.Ended(reason)
 		endRest()
 		close(p.ended)
 	}()
 	return p, nil
+}
+
+// prepareCommand gives the program its surroundings, and a session of its own.
+func (p *Program) prepareCommand(c Config) {
+	p.cmd.Env, p.cmd.Dir, p.cmd.WaitDelay = c.Env, c.Dir, drain
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	p.cmd.Cancel = func() error { return p.signalGroup(syscall.SIGKILL) }
+}
+
+// waitForEnd waits until the agent is gone, and says how it ended.
+func (p *Program) waitForEnd(out *Lines, errs *tail) (reason string) {
+	err := p.cmd.Wait()
+	p.kill()
+	p.stopWriting()
+	out.endLine()
+	return describeExit(err, errs.String())
+}
+
+func (p *Program) writeMessages(in io.WriteCloser) {
+	defer in.Close()
+	for b, more := p.nextMessage(); more; b, more = p.nextMessage() {
+		if _, err := in.Write(b); err != nil {
+			return // it has ended: Wait says how
+		}
+	}
 }
 
 // Send writes a value, and does not wait for the agent to read it.
