@@ -71,25 +71,7 @@ func (s *setting) addChoice(current string, v configValue) {
 var names = map[string]string{"mode": chat.Mode, "model": chat.Model, "thought_level": "effort"}
 
 func (s *settingsState) listSettings() (all []setting) {
-	for _, o := range s.ConfigOptions {
-		current, isText := o.CurrentValue.(string)
-		if o.Type != "select" || !isText {
-			continue
-		}
-		name, known := names[o.Category]
-		if !known || slices.ContainsFunc(all, func(one setting) bool { return one.Name == name }) {
-			name = strings.ReplaceAll(strings.ToLower(o.ID), " ", "_")
-		}
-		one := setting{
-			Setting: chat.Setting{Name: name, Value: current},
-			method:  "session/set_config_option", param: "value", id: o.ID,
-			values: map[string]string{},
-		}
-		for _, v := range o.Options {
-			one.addChoice(current, v)
-		}
-		all = append(all, one)
-	}
+	all = s.listOptions()
 	mode := setting{
 		Setting: chat.Setting{Name: chat.Mode},
 		method:  "session/set_mode", param: "modeId",
@@ -110,6 +92,30 @@ func (s *settingsState) listSettings() (all []setting) {
 		if len(one.Choices) > 0 && !slices.ContainsFunc(all, func(other setting) bool { return other.Name == one.Name }) {
 			all = append(all, one)
 		}
+	}
+	return all
+}
+
+// listOptions returns the agent's options with choices as settings.
+func (s *settingsState) listOptions() (all []setting) {
+	for _, o := range s.ConfigOptions {
+		current, isText := o.CurrentValue.(string)
+		if o.Type != "select" || !isText {
+			continue
+		}
+		name, known := names[o.Category]
+		if !known || slices.ContainsFunc(all, func(one setting) bool { return one.Name == name }) {
+			name = strings.ReplaceAll(strings.ToLower(o.ID), " ", "_")
+		}
+		one := setting{
+			Setting: chat.Setting{Name: name, Value: current},
+			method:  "session/set_config_option", param: "value", id: o.ID,
+			values: map[string]string{},
+		}
+		for _, v := range o.Options {
+			one.addChoice(current, v)
+		}
+		all = append(all, one)
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,14 +81,34 @@ func (t *terminals) close() {
 	t.open = nil
 }
 
+// terminalParams are those of all requests about terminals.
+type terminalParams struct {
+	SessionID, TerminalID, Command, Cwd string
+	Args                                []string
+	Env                                 []struct{ Name, Value string }
+	OutputByteLimit                     *int
+}
+
+// makeCommand returns the command to run in a new terminal, in dir unless the agent names another.
+func (p *terminalParams) makeCommand(dir string) Command {
+	c := Command{Program: p.Command, Args: p.Args, Dir: cmp.Or(p.Cwd, dir)}
+	for _, v := range p.Env {
+		c.Env = append(c.Env, v.Name+"="+v.Value)
+	}
+	return c
+}
+
+// outputLimit returns how many bytes of output are kept.
+func (p *terminalParams) outputLimit() int {
+	if p.OutputByteLimit != nil && *p.OutputByteLimit >= 0 {
+		return min(mostOutput, *p.OutputByteLimit)
+	}
+	return mostOutput
+}
+
 // handleTerminal answers a request about a terminal.
 func (d *Driver) handleTerminal(m message) error {
-	var p struct {
-		SessionID, TerminalID, Command, Cwd string
-		Args                                []string
-		Env                                 []struct{ Name, Value string }
-		OutputByteLimit                     *int
-	}
+	var p terminalParams
 	if err := json.Unmarshal(m.Params, &p); err != nil {
 		return errors.Join(err, d.respondError(m.ID, invalidParams, "the parameters could not be read"))
 	}
@@ -103,18 +124,10 @@ func (d *Driver) handleTerminal(m message) error {
 	}[m.Method]
 	switch {
 	case m.Method == "terminal/create":
-		c := Command{Program: p.Command, Args: p.Args, Dir: p.Cwd}
-		if c.Dir == "" {
-			c.Dir = d.config.Dir
+		c := p.makeCommand(d.config.Dir)
+		do = func(openTerminal) (any, error) {
+			return d.terminals.createTerminal(session, c, p.outputLimit())
 		}
-		for _, v := range p.Env {
-			c.Env = append(c.Env, v.Name+"="+v.Value)
-		}
-		most := mostOutput
-		if p.OutputByteLimit != nil && *p.OutputByteLimit >= 0 {
-			most = min(most, *p.OutputByteLimit)
-		}
-		do = func(openTerminal) (any, error) { return d.terminals.createTerminal(session, c, most) }
 	case do == nil:
 		return d.respondError(m.ID, methodNotFound, "method not found")
 	}
