@@ -154,7 +154,7 @@ func (d *Driver) withdrawRequests(why string, fits func(id string, o open) bool)
 }
 
 // rememberParent remembers which session began another one; "" means a person.
-func (d *Driver) rememberParent(session, by string) { d.parents.Put(session, by, len(by)) }
+func (t *turn) rememberParent(session, by string) { t.parents.Put(session, by, len(by)) }
 
 // startTurn reports the beginning of a turn, unless one runs.
 func (d *Driver) startTurn() {

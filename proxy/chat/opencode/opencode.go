@@ -107,7 +107,20 @@ func Serve(ctx context.Context, c Config) (*Driver, error) {
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	urls := make(chan string, 1)
-	var err error
+	if err := d.startServer(urls); err != nil {
+		d.cancel()
+		return nil, err
+	}
+	if err := d.waitAndOpen(ctx, urls); err != nil {
+		_ = d.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return d, nil
+}
+
+// startServer starts the server, which sends its URL once it takes calls.
+func (d *Driver) startServer(urls chan<- string) (err error) {
+	c := d.config
 	d.program, err = stdio.Start(stdio.Config{
 		// The port is the system's choice, and the address not the user's configuration's.
 		Program: c.Program,
@@ -126,15 +139,7 @@ func Serve(ctx context.Context, c Config) (*Driver, error) {
 		TooLong: func(int) {},
 		Ended:   func(why string) { d.why = why; d.cancel(); close(d.ended) },
 	})
-	if err != nil {
-		d.cancel()
-		return nil, err
-	}
-	if err := d.waitAndOpen(ctx, urls); err != nil {
-		_ = d.Close()
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return d, nil
+	return err
 }
 
 // waitAndOpen waits for the server, then opens and claims the conversation.
@@ -213,8 +218,8 @@ func (d *Driver) Conversation() string {
 func (d *Driver) Args() []string { return []string{"attach", d.url, "--session", d.Conversation()} }
 
 // Env is what the interface needs besides. It holds the server's password: no command line does.
-func (d *Driver) Env() []string {
-	return []string{"OPENCODE_SERVER_USERNAME=" + user, "OPENCODE_SERVER_PASSWORD=" + d.password}
+func (s *server) Env() []string {
+	return []string{"OPENCODE_SERVER_USERNAME=" + user, "OPENCODE_SERVER_PASSWORD=" + s.password}
 }
 
 // Start is that of [chat.Driver].
