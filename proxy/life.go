@@ -177,10 +177,7 @@ func (l *life) awaitExit(ctx context.Context) child.Exit {
 	unguarded := time.NewTimer(guardAfter)
 	defer unguarded.Stop()
 	for {
-		if w := l.came; w != nil {
-			l.came = nil
-			l.attachWindow(w)
-		}
+		l.attachWaitingWindow()
 		select {
 		case exit := <-l.exited:
 			return exit
@@ -191,11 +188,7 @@ func (l *life) awaitExit(ctx context.Context) child.Exit {
 		case <-l.s.leaving:
 			l.detachWindow(keep.Detached)
 		case c := <-l.crashed:
-			l.s.log.Error("a part of the session failed",
-				"part", c.where,
-				"cause", fmt.Sprint(c.cause),
-				"stack", string(c.stack),
-			)
+			l.logCrash(c)
 			l.terminateProgram()
 		case <-cancelled:
 			cancelled = nil
@@ -212,23 +205,49 @@ func (l *life) awaitExit(ctx context.Context) child.Exit {
 		case <-l.s.called:
 			l.comeForward()
 		case sig := <-l.s.stops:
-			if l.s.child.IsStopped() { // else it was our own doing, told late
-				l.suspendSession(sig, false)
-			}
+			l.followStop(sig)
 		case sig := <-l.s.signals.C:
-			switch sig {
-			case syscall.SIGTSTP:
-				if l.s.child.HasLeader() {
-					l.s.child.Signal(unix.SIGTSTP) // we follow when it has
-				} else {
-					l.suspendSession(unix.SIGTSTP, true)
-				}
-			case syscall.SIGCONT:
-				l.resumeSession()
-			default:
-				l.handleSignal(sig)
-			}
+			l.followSignal(sig)
 		}
+	}
+}
+
+// attachWaitingWindow attaches the window that came during a suspension.
+func (l *life) attachWaitingWindow() {
+	if w := l.came; w != nil {
+		l.came = nil
+		l.attachWindow(w)
+	}
+}
+
+func (l *life) logCrash(c crash) {
+	l.s.log.Error("a part of the session failed",
+		"part", c.where,
+		"cause", fmt.Sprint(c.cause),
+		"stack", string(c.stack),
+	)
+}
+
+// followStop suspends the session after sig stopped the program.
+func (l *life) followStop(sig unix.Signal) {
+	if l.s.child.IsStopped() { // else it was our own doing, told late
+		l.suspendSession(sig, false)
+	}
+}
+
+// followSignal does what a signal to this process asks of the session.
+func (l *life) followSignal(sig os.Signal) {
+	switch sig {
+	case syscall.SIGTSTP:
+		if l.s.child.HasLeader() {
+			l.s.child.Signal(unix.SIGTSTP) // we follow when it has
+		} else {
+			l.suspendSession(unix.SIGTSTP, true)
+		}
+	case syscall.SIGCONT:
+		l.resumeSession()
+	default:
+		l.handleSignal(sig)
 	}
 }
 
@@ -299,13 +318,7 @@ func (l *life) resizeProgram(now time.Time) {
 func (l *life) stopParts(exit child.Exit) Result {
 	s := l.s
 	l.letPump()
-	s.copier.FinishOutput()
-	select {
-	case <-s.copier.Done():
-	case <-l.giveUp():
-		s.copier.AbandonOutput()
-		<-s.copier.Done()
-	}
+	l.finishOutput()
 	if s.authority != nil {
 		s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonExited) })
 	}
@@ -335,6 +348,17 @@ func (l *life) stopParts(exit child.Exit) Result {
 		Agent:      l.whyAgentEnded(),
 		HeldOpen:   s.copier.HeldOpen(),
 		Unrecorded: s.recording.EndRecording(exit),
+	}
+}
+
+// finishOutput brings the rest of the output to the user's screen, for as long as that may take.
+func (l *life) finishOutput() {
+	l.s.copier.FinishOutput()
+	select {
+	case <-l.s.copier.Done():
+	case <-l.giveUp():
+		l.s.copier.AbandonOutput()
+		<-l.s.copier.Done()
 	}
 }
 
