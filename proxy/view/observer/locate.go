@@ -59,6 +59,11 @@ func (v *shownScreen) FindText(text string) (mouse.Cell, error) {
 			name + " is not on the screen (capital letters count)",
 		)
 	}
+	return mouse.Cell{}, severalPlacesError(name, found)
+}
+
+// severalPlacesError says where a text is that was to be in one place.
+func severalPlacesError(name string, found []match) error {
 	places := make([]string, 0, maxPlaces)
 	for _, s := range found[:min(len(found), maxPlaces)] {
 		places = append(places, s.clickCell().String())
@@ -72,7 +77,7 @@ func (v *shownScreen) FindText(text string) (mouse.Cell, error) {
 	case more > 0:
 		list = strings.Join(places, ", ") + fmt.Sprintf(" and %d more", more)
 	}
-	return mouse.Cell{}, fmt.Errorf(
+	return fmt.Errorf(
 		"%s is on the screen %s times, at %s: name more of the text around it, or the row and "+
 			"column",
 		name,
