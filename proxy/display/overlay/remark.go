@@ -22,26 +22,11 @@ func (s *Status) ShowControlChange(e control.Event, line, note string) {
 	if e.Request && s.remarkOnRequestEnd(e) {
 		return
 	}
-	until := formatTerm(0)
-	if !e.Until.IsZero() {
-		until = formatTerm(time.Until(e.Until))
+	if e.Granted {
+		s.remarkOnGrant(e)
+		return
 	}
 	switch {
-	case e.Granted && e.Rule != "":
-		s.ShowRemark(s.ruleRemark(e, until), TellFor)
-	case e.Granted && e.By != "":
-		verb := "drive"
-		if e.Level == protocol.LevelType {
-			verb = "type"
-		}
-		s.ShowRemark(e.By+" lets "+e.Agent.Name+" "+verb+until+". "+s.conf.Reclaim+
-			" takes the keyboard back at once; your own keys pause it", NoteFor)
-	case e.Granted && e.Level == protocol.LevelType:
-		s.ShowRemark(e.Agent.Name+" may type"+until+"; Enter and similar keys wait for you. "+
-			s.conf.Reclaim+" takes the keyboard back at once", TellFor)
-	case e.Granted:
-		s.ShowRemark(e.Agent.Name+" drives"+until+". "+s.conf.Reclaim+
-			" takes the keyboard back at once; your own keys pause it", TellFor)
 	case e.Reason == protocol.ReasonReclaimed && e.By != "":
 		s.ShowRemark("the keyboard is yours: "+e.By+" stopped "+e.Agent.Name+left, TellFor)
 	case e.Reason == protocol.ReasonReclaimed:
@@ -123,4 +108,29 @@ func (s *Status) noteForegroundLocked(state control.State) {
 			)
 		}
 	})
+}
+
+// remarkOnGrant says that an agent got the keyboard, from whom and for how long.
+func (s *Status) remarkOnGrant(e control.Event) {
+	until := formatTerm(0)
+	if !e.Until.IsZero() {
+		until = formatTerm(time.Until(e.Until))
+	}
+	switch {
+	case e.Rule != "":
+		s.ShowRemark(s.ruleRemark(e, until), TellFor)
+	case e.By != "":
+		verb := "drive"
+		if e.Level == protocol.LevelType {
+			verb = "type"
+		}
+		s.ShowRemark(e.By+" lets "+e.Agent.Name+" "+verb+until+". "+s.conf.Reclaim+
+			" takes the keyboard back at once; your own keys pause it", NoteFor)
+	case e.Level == protocol.LevelType:
+		s.ShowRemark(e.Agent.Name+" may type"+until+"; Enter and similar keys wait for you. "+
+			s.conf.Reclaim+" takes the keyboard back at once", TellFor)
+	default:
+		s.ShowRemark(e.Agent.Name+" drives"+until+". "+s.conf.Reclaim+
+			" takes the keyboard back at once; your own keys pause it", TellFor)
+	}
 }
