@@ -228,11 +228,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	case !m.conf.Keyboard:
 		return ErrNobody
 	case m.joinsQuestion(r):
-		m.waiting = append(m.waiting, r.ID)
-		if len(m.waiting) > maxWaiters {
-			m.reportReplaced(m.waiting[:1])
-			m.waiting = m.waiting[1:]
-		}
+		m.addWaiting(r.ID)
 		return nil
 	}
 	if notNow := m.mayAsk(now, r.Agent); notNow != nil {
@@ -245,6 +241,15 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	m.announceByRule(r)
 	m.startQuestion(now)
 	return nil
+}
+
+// addWaiting adds a request to those that wait for the answer. Over the limit it ends the oldest.
+func (g *grant) addWaiting(id string) {
+	g.waiting = append(g.waiting, id)
+	if len(g.waiting) > maxWaiters {
+		g.reportReplaced(g.waiting[:1])
+		g.waiting = g.waiting[1:]
+	}
 }
 
 // endControl ends control, or refuses the open request.
