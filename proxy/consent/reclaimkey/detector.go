@@ -79,26 +79,7 @@ func (d *Detector) passUnit(u keys.Unit, emit func(pump.Unit)) {
 		d.proxy.NoteActivity()
 	default:
 	}
-	if u.Kind == keys.Reply && len(d.asked) > 0 {
-		if row, ok := keys.CursorReport(u.Bytes); ok {
-			take := d.asked[0]
-			d.asked = d.asked[1:]
-			if take != nil {
-				d.clusters = nil // it does not answer that
-				take(row)
-				d.WhenAnswered(d.answered)
-				return
-			}
-		}
-	}
-	if u.Kind == keys.Reply && d.clusters != nil {
-		if mode, state, ok := keys.ModeReport(u.Bytes); ok && mode == 2027 {
-			d.clusters(screen.ReportedClusters(state))
-			d.clusters = nil
-			return
-		}
-	}
-	if d.mute && u.Kind == keys.Reply {
+	if u.Kind == keys.Reply && (d.passAnswer(u.Bytes) || d.mute) {
 		return
 	}
 	if rest, took := d.proxy.AddToMessage(u, d.IsInPaste()); took {
@@ -117,6 +98,32 @@ func (d *Detector) passUnit(u keys.Unit, emit func(pump.Unit)) {
 	}
 	idle := u.Kind == keys.Key && keys.TypesNothing(u.Bytes)
 	emit(pump.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: idle})
+}
+
+// passAnswer passes a terminal's reply to the one who asked, and reports whether the proxy did.
+func (d *Detector) passAnswer(reply []byte) bool {
+	if len(d.asked) > 0 {
+		if row, ok := keys.CursorReport(reply); ok {
+			take := d.asked[0]
+			d.asked = d.asked[1:]
+			if take != nil {
+				d.clusters = nil // it does not answer that
+				take(row)
+				d.WhenAnswered(d.answered)
+				return true
+			}
+		}
+	}
+	if d.clusters == nil {
+		return false
+	}
+	mode, state, ok := keys.ModeReport(reply)
+	if !ok || mode != 2027 {
+		return false
+	}
+	d.clusters(screen.ReportedClusters(state))
+	d.clusters = nil
+	return true
 }
 
 // ExpectCursor says that the terminal was asked for its cursor: by the program, or by the proxy,
