@@ -133,15 +133,19 @@ func (c *Child) start(conf Config, path string, tty int) error {
 			return err
 		}
 	}
-	// Package os would try, before its first process, whether the system has descriptors for
-	// processes, with a process of its own.
+	return c.startAlone(path, cmd, stdio, tty)
+}
+
+// startAlone starts the program as the leader of its session. Package os would try, before its first
+// process, whether the system has descriptors for processes, with a process of its own.
+func (c *Child) startAlone(path string, cmd *exec.Cmd, stdio [3]uintptr, tty int) error {
 	files, controlling := stdio[:], slices.Index(stdio[:], uintptr(tty))
 	if controlling < 0 {
 		// the program finds its terminal open once more, which the system offers no way around
 		files, controlling = append(files, uintptr(tty)), len(stdio)
 	}
 	pid, err := syscall.ForkExec(path, cmd.Args, &syscall.ProcAttr{
-		Dir: conf.Dir, Env: cmd.Environ(), Files: files,
+		Dir: cmd.Dir, Env: cmd.Environ(), Files: files,
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: controlling},
 	})
 	if errors.Is(err, unix.EBADF) { // what dup3 says of the first descriptor beyond the limit
