@@ -82,17 +82,7 @@ func (r *Room) redactRequest(from *chat.Request) *protocol.ChatRequest {
 		}
 	}
 	for _, f := range from.Form[:min(len(from.Form), protocol.MaxChatForm)] {
-		question := chat.Question{
-			ID: f.ID, Header: r.Redact(f.Header),
-			Text: protocol.Clip(r.Redact(f.Text), protocol.MaxText), Many: f.Many,
-		}
-		for _, o := range f.Options[:min(len(f.Options), protocol.MaxChatForm)] {
-			question.Options = append(question.Options, chat.Option{
-				Label:       protocol.Clip(protocol.Visible(o.Label), protocol.MaxReason),
-				Description: protocol.Clip(r.Redact(o.Description), protocol.MaxReason),
-			})
-		}
-		q.Form = append(q.Form, question)
+		q.Form = append(q.Form, r.redactQuestion(f))
 	}
 	switch {
 	case len(q.Input) > mostText:
@@ -110,6 +100,21 @@ func (r *Room) redactRequest(from *chat.Request) *protocol.ChatRequest {
 		}
 	}
 	return q
+}
+
+// redactQuestion returns a question of a form as people elsewhere may see it.
+func (r *Room) redactQuestion(f chat.Question) chat.Question {
+	question := chat.Question{
+		ID: f.ID, Header: r.Redact(f.Header),
+		Text: protocol.Clip(r.Redact(f.Text), protocol.MaxText), Many: f.Many,
+	}
+	for _, o := range f.Options[:min(len(f.Options), protocol.MaxChatForm)] {
+		question.Options = append(question.Options, chat.Option{
+			Label:       protocol.Clip(protocol.Visible(o.Label), protocol.MaxReason),
+			Description: protocol.Clip(r.Redact(o.Description), protocol.MaxReason),
+		})
+	}
+	return question
 }
 
 // checkOffered says why an allowing answer does not fit the request as it was shown; nil if it
