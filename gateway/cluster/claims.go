@@ -1,14 +1,19 @@
 package cluster
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"terminalproxy/gateway/hub"
 	"terminalproxy/protocol"
 )
 
@@ -33,6 +38,40 @@ type claim struct {
 	revision uint64 // 0 until it is in the directory
 }
 
+// claims are the sessions of this gateway, and the bucket's word on them. The bucket decides which
+// gateway has a session; writes that wait for it run one after another.
+type claims struct {
+	hub  *hub.Hub
+	log  *slog.Logger
+	bus  bus
+	mesh *mesh
+	ctx  context.Context // ends with Close
+	wg   *sync.WaitGroup
+	// release gives up a session that another gateway has
+	release func(k sessionKey, own *claim, there entry)
+
+	entering    atomic.Bool // enterOpen is due, or at work
+	uncontested atomic.Uint64
+	chores      chan func() // jobs for runJobs, which may wait for the bus
+
+	mu     sync.Mutex
+	closed bool
+	all    map[sessionKey]*claim
+}
+
+func newClaims(h *hub.Hub, m *mesh, wg *sync.WaitGroup) *claims {
+	return &claims{
+		hub:    h,
+		log:    m.log,
+		bus:    m.bus,
+		mesh:   m,
+		ctx:    m.ctx,
+		wg:     wg,
+		chores: make(chan func(), 1024),
+		all:    make(map[sessionKey]*claim),
+	}
+}
+
 // resumeHash returns the part of a resume key that other gateways may know.
 func resumeHash(key string) string {
 	if key == "" {
@@ -44,12 +83,12 @@ func resumeHash(key string) string {
 
 func (k sessionKey) entryName() string { return token(k.namespace) + "." + token(k.id) }
 
-// ClaimSession implements hub.Directory. The first gateway that opens a session has it; a gateway
-// that brings its resume key takes it over, under the next generation. If the directory does not
+// claimSession enters a session that opens here. The first gateway that opens it has it; a gateway
+// that brings its resume key takes it over, under the next generation. If the bucket does not
 // answer, opening goes on without it.
-func (d *directory) ClaimSession(namespace string, m *protocol.SessionOpen) *protocol.Error {
+func (c *claims) claimSession(namespace string, m *protocol.SessionOpen) *protocol.Error {
 	k := sessionKey{namespace, m.SessionID}
-	got, before, err := d.writeClaim(k, resumeHash(m.ResumeKey))
+	got, before, err := c.writeClaim(k, resumeHash(m.ResumeKey))
 	switch {
 	case errors.Is(err, errOwned):
 		return &protocol.Error{
@@ -58,28 +97,28 @@ func (d *directory) ClaimSession(namespace string, m *protocol.SessionOpen) *pro
 			Message:   fmt.Sprintf("session %q already exists, with another resume key", m.SessionID),
 		}
 	case err != nil:
-		d.uncontested.Add(1)
-		d.log.Warn("cluster: a session opens without the directory",
+		c.uncontested.Add(1)
+		c.log.Warn("cluster: a session opens without the directory",
 			"session", m.SessionID, "cause", err)
 	}
-	d.mu.Lock()
-	d.claims[k] = got
-	d.mu.Unlock()
-	d.tellMoved(before, k)
+	c.mu.Lock()
+	c.all[k] = got
+	c.mu.Unlock()
+	c.tellMoved(before, k)
 	return nil
 }
 
 // tellMoved tells the gateway that had a session to read the directory. A gateway that misses this
 // reads the directory when it reaches the cluster again.
-func (d *directory) tellMoved(before string, k sessionKey) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if before == "" || before == d.mesh.name() || !d.mesh.isHeard(before) || d.closed {
+func (c *claims) tellMoved(before string, k sessionKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if before == "" || before == c.mesh.name() || !c.mesh.isHeard(before) || c.closed {
 		return
 	}
-	d.wg.Go(func() { // ends with the call, twice callTime at most
+	c.wg.Go(func() { // ends with the call, twice callTime at most
 		moved := &letter{Op: opMoved, Namespace: k.namespace, Session: k.id}
-		_, _ = d.mesh.callPeer(d.ctx, before, requests, moved)
+		_, _ = c.mesh.callPeer(c.ctx, before, requests, moved)
 	})
 }
 
@@ -88,11 +127,11 @@ var errOwned = errors.New("the session is another's")
 
 // writeClaim enters a session into the directory for this gateway, and returns the owner before.
 // With any error but errOwned the claim stands, and must be written later.
-func (d *directory) writeClaim(k sessionKey, resume string) (got *claim, before string, err error) {
-	d.mu.Lock()
-	old := d.claims[k]
-	d.mu.Unlock()
-	got = &claim{entry: entry{Owner: d.mesh.name(), Generation: 1, Resume: resume}}
+func (c *claims) writeClaim(k sessionKey, resume string) (got *claim, before string, err error) {
+	c.mu.Lock()
+	old := c.all[k]
+	c.mu.Unlock()
+	got = &claim{entry: entry{Owner: c.mesh.name(), Generation: 1, Resume: resume}}
 	if old != nil {
 		got.Generation = old.Generation
 	}
@@ -100,12 +139,12 @@ func (d *directory) writeClaim(k sessionKey, resume string) (got *claim, before 
 		if try > 0 { // a server that keeps the directory may lag behind
 			time.Sleep(raceWait << try)
 		}
-		there, revision, err := d.readEntry(k)
+		there, revision, err := c.readEntry(k)
 		switch {
 		case err != nil:
 			return got, "", err
 		case there.Owner != "" && there.Resume != resume,
-			there.Owner != "" && resume == "" && there.Owner != d.mesh.name():
+			there.Owner != "" && resume == "" && there.Owner != c.mesh.name():
 			return nil, "", errOwned
 		}
 		got.Generation = max(got.Generation, there.Generation) + 1
@@ -113,7 +152,7 @@ func (d *directory) writeClaim(k sessionKey, resume string) (got *claim, before 
 		if err != nil {
 			return got, "", err
 		}
-		got.revision, err = d.bus.write(k.entryName(), value, revision)
+		got.revision, err = c.bus.write(k.entryName(), value, revision)
 		if !errors.Is(err, errTaken) {
 			return got, there.Owner, err
 		}
@@ -122,11 +161,11 @@ func (d *directory) writeClaim(k sessionKey, resume string) (got *claim, before 
 }
 
 // readEntry reads an entry of the directory; a missing one has no owner.
-func (d *directory) readEntry(k sessionKey) (there entry, revision uint64, err error) {
-	if !d.bus.isOnline() {
+func (c *claims) readEntry(k sessionKey) (there entry, revision uint64, err error) {
+	if !c.bus.isOnline() {
 		return there, 0, errOffline
 	}
-	value, revision, err := d.bus.read(k.entryName())
+	value, revision, err := c.bus.read(k.entryName())
 	switch {
 	case errors.Is(err, errNoKey):
 		return there, revision, nil
@@ -136,60 +175,77 @@ func (d *directory) readEntry(k sessionKey) (there entry, revision uint64, err e
 	return there, revision, json.Unmarshal(value, &there)
 }
 
-// AnnounceSession implements hub.Directory.
-func (d *directory) AnnounceSession(namespace, id string, here bool) {
-	k := sessionKey{namespace, id}
-	d.mu.Lock()
-	d.wakeSeekersLocked()
-	mine := d.claims[k]
-	if mine != nil && !here {
-		delete(d.claims, k)
-		if mine.revision > 0 {
-			d.enqueueJob(func() { d.removeEntry(k, mine) })
-		}
+// endClaim forgets the claim of a session that has ended, and removes its entry.
+func (c *claims) endClaim(k sessionKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	mine := c.all[k]
+	if mine == nil {
+		return
 	}
-	d.mu.Unlock()
-	if here {
-		d.moved(k, "")
+	delete(c.all, k)
+	if mine.revision > 0 {
+		c.enqueueJob(func() { c.removeEntry(k, mine) })
 	}
 }
 
+// dropClaim forgets a claim, if it is still the newest one of its session.
+func (c *claims) dropClaim(k sessionKey, own *claim) (dropped bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all[k] != own {
+		return false
+	}
+	delete(c.all, k)
+	return true
+}
+
+// generationOf returns the generation of a session that is here.
+func (c *claims) generationOf(k sessionKey) (generation uint64, here bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if own := c.all[k]; own != nil {
+		return own.Generation, true
+	}
+	return 0, false
+}
+
 // removeEntry removes an entry from the directory if it is still this gateway's.
-func (d *directory) removeEntry(k sessionKey, mine *claim) {
-	err := d.bus.removeKey(k.entryName(), mine.revision)
+func (c *claims) removeEntry(k sessionKey, mine *claim) {
+	err := c.bus.removeKey(k.entryName(), mine.revision)
 	if err != nil && !errors.Is(err, errTaken) {
-		d.log.Info("cluster: an entry of the directory stays until it expires",
+		c.log.Info("cluster: an entry of the directory stays until it expires",
 			"session", k.id, "cause", err)
 	}
 }
 
 // renewClaims writes the claims that are missing from the directory, renews the others, and gives
 // up those that other gateways took over meanwhile.
-func (d *directory) renewClaims() {
-	for k, own := range d.allClaims() {
-		if d.ctx.Err() != nil || !d.bus.isOnline() {
+func (c *claims) renewClaims() {
+	for k, own := range c.allClaims() {
+		if c.ctx.Err() != nil || !c.bus.isOnline() {
 			return
 		}
-		_ = d.renewClaim(k, own) // the next renewal tries again
+		_ = c.renewClaim(k, own) // the next renewal tries again
 	}
 }
 
 // refillBucket writes the claims into a bucket that was lost and made anew.
-func (d *directory) refillBucket() {
-	if d.bus.directoryRecreated() {
-		d.log.Warn("cluster: the directory was lost: this gateway enters its sessions again")
-		d.renewClaims()
+func (c *claims) refillBucket() {
+	if c.bus.directoryRecreated() {
+		c.log.Warn("cluster: the directory was lost: this gateway enters its sessions again")
+		c.renewClaims()
 	}
 }
 
 // renewClaim writes one claim again. Another gateway may renew one of the same name at the same
 // time: renewClaim then reads the entry again, since the next renewal may be far off.
-func (d *directory) renewClaim(k sessionKey, own *claim) (err error) {
+func (c *claims) renewClaim(k sessionKey, own *claim) (err error) {
 	for try := range maxRaces {
 		if try > 0 {
 			time.Sleep(raceWait << try)
 		}
-		if err = d.renewClaimOnce(k, own); !errors.Is(err, errTaken) {
+		if err = c.renewClaimOnce(k, own); !errors.Is(err, errTaken) {
 			return err
 		}
 	}
@@ -197,35 +253,35 @@ func (d *directory) renewClaim(k sessionKey, own *claim) (err error) {
 }
 
 // renewClaimOnce is one try of renewClaim. errTaken: the entry has changed meanwhile.
-func (d *directory) renewClaimOnce(k sessionKey, own *claim) error {
-	there, revision, err := d.readEntry(k)
+func (c *claims) renewClaimOnce(k sessionKey, own *claim) error {
+	there, revision, err := c.readEntry(k)
 	switch {
 	case err != nil:
 		return err
-	case there.Owner != "" && there.Owner != d.mesh.name() &&
-		!own.outranks(there, d.hub.IsRunning(k.namespace, k.id)):
-		d.releaseSession(k, own, there)
+	case there.Owner != "" && there.Owner != c.mesh.name() &&
+		!own.outranks(there, c.hub.IsRunning(k.namespace, k.id)):
+		c.release(k, own, there)
 		return nil
 	}
 	next := *own
-	if there.Owner != d.mesh.name() {
+	if there.Owner != c.mesh.name() {
 		next.Generation = max(own.Generation, there.Generation) + 1
 	}
 	value, err := json.Marshal(next.entry)
 	if err != nil {
 		return err
 	}
-	if next.revision, err = d.bus.write(k.entryName(), value, revision); err != nil {
+	if next.revision, err = c.bus.write(k.entryName(), value, revision); err != nil {
 		return err
 	}
-	d.tellMoved(there.Owner, k)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch d.claims[k] {
+	c.tellMoved(there.Owner, k)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch c.all[k] {
 	case own:
-		d.claims[k] = &next
+		c.all[k] = &next
 	case nil: // the session ended meanwhile
-		d.enqueueJob(func() { d.removeEntry(k, &next) })
+		c.enqueueJob(func() { c.removeEntry(k, &next) })
 	}
 	return nil
 }
@@ -244,74 +300,91 @@ func (own *claim) outranks(there entry, running bool) bool {
 }
 
 // checkMoved reads the directory after another gateway said that it has a session of this one.
-func (d *directory) checkMoved(k sessionKey) {
-	d.mu.Lock()
-	own := d.claims[k]
-	d.mu.Unlock()
+func (c *claims) checkMoved(k sessionKey) {
+	c.mu.Lock()
+	own := c.all[k]
+	c.mu.Unlock()
 	if own != nil {
-		_ = d.renewClaim(k, own) // the next such message tries again
+		_ = c.renewClaim(k, own) // the next such message tries again
 	}
 }
 
-// releaseSession gives up a session that another gateway has. Lists keep it until that gateway
-// tells of it.
-func (d *directory) releaseSession(k sessionKey, own *claim, there entry) {
-	info, known := d.hub.Info(k.namespace, k.id)
-	d.mu.Lock()
-	still := d.claims[k] == own
-	if still {
-		delete(d.claims, k)
-		if old, seen := d.seen[k]; known && (!seen || !old.gone.IsZero()) {
-			d.seen[k] = remoteSession{
-				at:         there.Owner,
-				generation: there.Generation,
-				info:       info,
-				told:       time.Now(),
-				gone:       time.Now(),
-			}
+// enterMissing enters the sessions that could not be entered as they opened, once the bus is back.
+func (c *claims) enterMissing() {
+	if c.bus.isOnline() && len(c.openClaims()) > 0 && c.entering.CompareAndSwap(false, true) {
+		if !c.enqueueJob(c.enterOpen) {
+			c.entering.Store(false)
 		}
-	}
-	d.mu.Unlock()
-	if still {
-		d.hub.RemoveMoved(k.namespace, k.id)
 	}
 }
 
 // enterOpen writes the claims that could not be written when their sessions opened, until the
 // directory rejects one.
-func (d *directory) enterOpen() {
-	defer d.entering.Store(false)
-	for k, own := range d.openClaims() {
-		if d.ctx.Err() != nil || d.renewClaim(k, own) != nil {
+func (c *claims) enterOpen() {
+	defer c.entering.Store(false)
+	for k, own := range c.openClaims() {
+		if c.ctx.Err() != nil || c.renewClaim(k, own) != nil {
 			return
 		}
 	}
 }
 
 // allClaims returns the claims of this gateway.
-func (d *directory) allClaims() map[sessionKey]*claim {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return maps.Clone(d.claims)
+func (c *claims) allClaims() map[sessionKey]*claim {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.all)
 }
 
 // openClaims returns the claims that are not in the bucket.
-func (d *directory) openClaims() map[sessionKey]*claim {
-	all := d.allClaims()
+func (c *claims) openClaims() map[sessionKey]*claim {
+	all := c.allClaims()
 	maps.DeleteFunc(all, func(_ sessionKey, own *claim) bool { return own.revision != 0 })
 	return all
 }
 
 // addGenerations adds the generations of the sessions in a list to a letter.
-func (d *directory) addGenerations(namespace string, list *protocol.SessionsChanged, l *letter) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (c *claims) addGenerations(namespace string, list *protocol.SessionsChanged, l *letter) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if l.Generations == nil {
 		l.Generations = make(map[string]uint64, len(list.Sessions))
 	}
 	for _, info := range list.Sessions {
-		if own := d.claims[sessionKey{namespace, info.SessionID}]; own != nil {
+		if own := c.all[sessionKey{namespace, info.SessionID}]; own != nil {
 			l.Generations[info.SessionID] = own.Generation
 		}
+	}
+}
+
+// close starts no more calls.
+func (c *claims) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+}
+
+// runJobs runs the jobs that have to wait for the bus and must not block anything else, until
+// Close.
+func (c *claims) runJobs() {
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case do := <-c.chores:
+			do()
+		}
+	}
+}
+
+// enqueueJob queues a job for runJobs. A full queue drops it: claims are renewed from time to time
+// anyway.
+func (c *claims) enqueueJob(do func()) (queued bool) {
+	select {
+	case c.chores <- do:
+		return true
+	default:
+		c.log.Warn("cluster: overloaded: some work is left undone until the claims are renewed")
+		return false
 	}
 }

@@ -7,13 +7,14 @@
 // by the same code, and every feature of one gateway works across gateways. Letters are numbered
 // and answered in both directions: each is taken once and in order, and a loss is noticed.
 //
-//	hub.Directory   directory    which gateway has which session: claims in the bucket, lists of all
+//	hub.Directory   directory    which gateway has which session: the lists of all others
+//	                claims       the sessions here, and their entries in the bucket
 //	hub.Relay       relay        a route for each participant and session, to the session's owner
 //	                remotes      the owner's end of those routes
 //	                mesh         the other gateways: heartbeats and letters, over the bus
 //
-// Each of the four has a lock of its own. The directory's and the relay's come first, then the
-// mesh's, then that of a route, and that of the remotes.
+// Each of the five has a lock of its own. The directory's and the relay's come first, then those of
+// the claims and the mesh, then that of a route, and that of the remotes.
 //
 // Nothing about consent changes: the proxy alone judges input by its epoch, and a grant ends with
 // the proxy's connection. Both the gateway where a participant is and the owner check its token,
@@ -73,6 +74,7 @@ type Cluster struct {
 	bus       bus
 	mesh      *mesh
 	directory *directory
+	claims    *claims // the directory's
 	relay     *relay
 	remotes   *remotes
 
@@ -107,8 +109,9 @@ func newCluster(cfg Config, b bus, wake <-chan struct{}) (*Cluster, error) {
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.mesh = newMesh(c.ctx, cfg, b, c)
 	c.directory = newDirectory(cfg.Hub, c.mesh, &c.wg)
+	c.claims = c.directory.claims
 	c.relay = newRelay(c.mesh, c.directory, &c.wg)
-	c.remotes = newRemotes(cfg, c.mesh, c.directory, &c.wg)
+	c.remotes = newRemotes(cfg, c.mesh, c.claims, &c.wg)
 	c.directory.moved = c.relay.seekAgain
 	for subject, take := range map[string]func([]byte, func([]byte)){
 		heartbeats:                   c.mesh.takeHeartbeat,
@@ -122,7 +125,7 @@ func newCluster(cfg Config, b bus, wake <-chan struct{}) (*Cluster, error) {
 	}
 	cfg.Hub.JoinCluster(c.directory, c.relay)
 	c.wg.Go(func() { c.runHeartbeat(wake) }) // both end with ctx
-	c.wg.Go(c.directory.runJobs)
+	c.wg.Go(c.claims.runJobs)
 	return c, nil
 }
 
@@ -156,12 +159,12 @@ func (c *Cluster) runHeartbeat(wake <-chan struct{}) {
 			return
 		case <-tick.C:
 		case <-renew.C:
-			c.directory.enqueueJob(c.directory.renewClaims)
+			c.claims.enqueueJob(c.claims.renewClaims)
 		case <-look.C:
-			c.directory.enqueueJob(c.directory.refillBucket)
+			c.claims.enqueueJob(c.claims.refillBucket)
 		case <-wake:
 			if c.bus.isOnline() {
-				c.directory.enqueueJob(c.directory.renewClaims)
+				c.claims.enqueueJob(c.claims.renewClaims)
 			}
 		}
 	}
@@ -173,8 +176,8 @@ func (c *Cluster) serveLetter(l *letter) reply {
 	case opHost:
 		return reply{Yes: c.cfg.Hub.HasHost(l.Namespace, l.Host)}
 	case opMoved:
-		c.directory.enqueueJob(func() {
-			c.directory.checkMoved(sessionKey{l.Namespace, l.Session})
+		c.claims.enqueueJob(func() {
+			c.claims.checkMoved(sessionKey{l.Namespace, l.Session})
 		})
 		return reply{}
 	}

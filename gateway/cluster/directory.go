@@ -2,12 +2,11 @@ package cluster
 
 import (
 	"context"
-	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"terminalproxy/gateway/hub"
+	"terminalproxy/protocol"
 )
 
 // directory implements hub.Directory. It knows the sessions of this gateway by its claims, which it
@@ -15,23 +14,18 @@ import (
 // participants of the namespace. The bucket decides who has a session; the lists are what people
 // see.
 type directory struct {
-	hub  *hub.Hub
-	log  *slog.Logger
-	bus  bus
-	mesh *mesh
-	ctx  context.Context // ends with Close
-	wg   *sync.WaitGroup
+	claims *claims
+	hub    *hub.Hub
+	bus    bus
+	mesh   *mesh
+	ctx    context.Context // ends with Close
+	wg     *sync.WaitGroup
 	// moved is told that a session is at another gateway than before, "" for this one
 	moved func(k sessionKey, at string)
-
-	begun       time.Time
-	entering    atomic.Bool // enterOpen is due, or at work
-	uncontested atomic.Uint64
-	chores      chan func() // jobs for runJobs, which may wait for the bus
+	begun time.Time
 
 	mu      sync.Mutex
 	closed  bool
-	claims  map[sessionKey]*claim         // of the sessions here
 	wants   map[string]*namespaceInterest // the namespaces of participants here
 	seen    map[sessionKey]remoteSession  // sessions of other gateways
 	silent  map[string]*silence           // other gateways that went silent, by name
@@ -45,64 +39,73 @@ var _ hub.Directory = (*directory)(nil)
 type sessionKey struct{ namespace, id string }
 
 func newDirectory(h *hub.Hub, m *mesh, wg *sync.WaitGroup) *directory {
-	return &directory{
+	d := &directory{
+		claims: newClaims(h, m, wg),
 		hub:    h,
-		log:    m.log,
 		bus:    m.bus,
 		mesh:   m,
 		ctx:    m.ctx,
 		wg:     wg,
 		begun:  time.Now(),
-		chores: make(chan func(), 1024),
-		claims: make(map[sessionKey]*claim),
 		wants:  make(map[string]*namespaceInterest),
 		seen:   make(map[sessionKey]remoteSession),
 		silent: make(map[string]*silence),
 		news:   make(chan struct{}),
 	}
+	d.claims.release = d.releaseSession
+	return d
 }
 
-// close starts no more calls.
+// ClaimSession implements hub.Directory.
+func (d *directory) ClaimSession(namespace string, m *protocol.SessionOpen) *protocol.Error {
+	return d.claims.claimSession(namespace, m)
+}
+
+// AnnounceSession implements hub.Directory.
+func (d *directory) AnnounceSession(namespace, id string, here bool) {
+	k := sessionKey{namespace, id}
+	if here {
+		d.moved(k, "")
+	} else {
+		d.claims.endClaim(k)
+	}
+	d.wakeSeekers()
+}
+
+// releaseSession gives up a session that another gateway has. Lists keep it until that gateway
+// tells of it.
+func (d *directory) releaseSession(k sessionKey, own *claim, there entry) {
+	info, known := d.hub.Info(k.namespace, k.id)
+	d.mu.Lock()
+	dropped := d.claims.dropClaim(k, own)
+	if old, seen := d.seen[k]; dropped && known && (!seen || !old.gone.IsZero()) {
+		d.seen[k] = remoteSession{
+			at:         there.Owner,
+			generation: there.Generation,
+			info:       info,
+			told:       time.Now(),
+			gone:       time.Now(),
+		}
+	}
+	d.mu.Unlock()
+	if dropped {
+		d.hub.RemoveMoved(k.namespace, k.id)
+	}
+}
+
+// close asks for no more lists, and writes no more claims.
 func (d *directory) close() {
+	d.claims.close()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = true
-}
-
-// runJobs runs the jobs that have to wait for the bus and must not block anything else, until
-// Close.
-func (d *directory) runJobs() {
-	for {
-		select {
-		case <-d.ctx.Done():
-			return
-		case do := <-d.chores:
-			do()
-		}
-	}
-}
-
-// enqueueJob queues a job for runJobs. A full queue drops it: claims are renewed from time to time
-// anyway.
-func (d *directory) enqueueJob(do func()) (queued bool) {
-	select {
-	case d.chores <- do:
-		return true
-	default:
-		d.log.Warn("cluster: overloaded: some work is left undone until the claims are renewed")
-		return false
-	}
 }
 
 // expire forgets what has had its time, and makes up for claims that the bucket lacks.
 func (d *directory) expire() {
 	d.forgetLost()
 	d.forgetInterests()
-	if d.bus.isOnline() && len(d.openClaims()) > 0 && d.entering.CompareAndSwap(false, true) {
-		if !d.enqueueJob(d.enterOpen) {
-			d.entering.Store(false)
-		}
-	}
+	d.claims.enterMissing()
 	d.noteLacks()
 }
 

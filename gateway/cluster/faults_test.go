@@ -46,7 +46,7 @@ func TestAloneAGatewayGoesOnAndComesBack(t *testing.T) {
 		waitForList(agent, "one", "two", "three")
 		// The list comes from the gateways themselves, and the directory's entry after it.
 		require.Eventually(t, func() bool {
-			there, _, err := b.cluster.directory.readEntry(sessionKey{"", "three"})
+			there, _, err := b.cluster.claims.readEntry(sessionKey{"", "three"})
 			return err == nil && there.Owner == "g-a"
 		}, time.Minute, 50*time.Millisecond)
 	})
@@ -86,7 +86,7 @@ func TestASessionThatMovedWithoutTheDirectoryStaysWithItsProxy(t *testing.T) {
 		again := b.proxy()
 		again.Handle(opening("one"))
 		bus.quiet = false
-		b.cluster.directory.renewClaims()
+		b.cluster.claims.renewClaims()
 		synctest.Wait()
 		require.True(t, b.hub.HasSession("", "one"))
 		require.False(t, a.hub.HasSession("", "one"))
@@ -352,7 +352,7 @@ func TestADirectoryThatWasLostIsFilledAgain(t *testing.T) {
 		time.Sleep(2 * lookEvery)
 		synctest.Wait()
 		for _, id := range []string{"one", "two"} {
-			there, _, err := a.cluster.directory.readEntry(sessionKey{"", id})
+			there, _, err := a.cluster.claims.readEntry(sessionKey{"", id})
 			require.NoError(t, err)
 			require.Equal(t, "g-a", there.Owner, id)
 		}

@@ -78,7 +78,8 @@ func (d *directory) silentLacksLocked(namespace string) *protocol.Incomplete {
 		missing := 0
 		for k := range s.sessions {
 			_, elsewhere := d.seen[k]
-			if k.namespace == namespace && !elsewhere && d.claims[k] == nil {
+			_, here := d.claims.generationOf(k)
+			if k.namespace == namespace && !elsewhere && !here {
 				missing++
 			}
 		}

@@ -157,7 +157,7 @@ func (l *list) recordSessions(
 	for _, info := range m.Sessions {
 		k := sessionKey{l.namespace, info.SessionID}
 		ids = append(ids, k.id)
-		if own := d.claims[k]; own != nil && own.Generation < generations[k.id] {
+		if own, here := d.claims.generationOf(k); here && own < generations[k.id] {
 			lost = append(lost, k)
 		}
 		if l.recordSessionLocked(k, info, generations[k.id]) {
@@ -170,9 +170,9 @@ func (l *list) recordSessions(
 		d.moved(k, l.from)
 	}
 	if len(lost) > 0 { // while this gateway was stopped or cut off
-		d.enqueueJob(func() {
+		d.claims.enqueueJob(func() {
 			for _, k := range lost {
-				d.checkMoved(k)
+				d.claims.checkMoved(k)
 			}
 		})
 	}

@@ -150,7 +150,7 @@ func TestASessionThatOpenedWithoutTheDirectoryIsEnteredSoon(t *testing.T) {
 		a.proxy().Handle(opening("one"))
 		bus.hush(false)
 		time.Sleep(2 * beatEvery)
-		there, _, err := a.cluster.directory.readEntry(sessionKey{"", "one"})
+		there, _, err := a.cluster.claims.readEntry(sessionKey{"", "one"})
 		require.NoError(t, err)
 		require.Equal(t, "g-a", there.Owner)
 	})

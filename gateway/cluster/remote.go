@@ -187,7 +187,7 @@ func (r *remote) addMessage(l *letter, m protocol.Message) int {
 		}
 	}
 	if list, ok := m.(*protocol.SessionsChanged); ok {
-		r.remotes.directory.addGenerations(r.space, list, l)
+		r.remotes.claims.addGenerations(r.space, list, l)
 	}
 	l.frames = append(l.frames, frame)
 	return len(frame)

@@ -17,11 +17,11 @@ const maxRemotes = 20000
 // remotes are the participants of other gateways that use sessions here: a remote for each session
 // that one uses, and one for each list that a gateway follows.
 type remotes struct {
-	hub       *hub.Hub
-	admit     func(m hub.Member) (Seat, error)
-	mesh      *mesh
-	directory generations
-	wg        *sync.WaitGroup
+	hub    *hub.Hub
+	admit  func(m hub.Member) (Seat, error)
+	mesh   *mesh
+	claims generations
+	wg     *sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
@@ -36,12 +36,12 @@ type generations interface {
 
 func newRemotes(cfg Config, m *mesh, g generations, wg *sync.WaitGroup) *remotes {
 	return &remotes{
-		hub:       cfg.Hub,
-		admit:     cfg.Admit,
-		mesh:      m,
-		directory: g,
-		wg:        wg,
-		all:       make(map[remoteKey]*remote),
+		hub:    cfg.Hub,
+		admit:  cfg.Admit,
+		mesh:   m,
+		claims: g,
+		wg:     wg,
+		all:    make(map[remoteKey]*remote),
 	}
 }
 

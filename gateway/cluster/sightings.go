@@ -70,7 +70,7 @@ func (d *directory) seekSession(k sessionKey, anew bool) (at string, here bool) 
 	if told != "" && !anew {
 		return told, false
 	}
-	there, _, err := d.readEntry(k)
+	there, _, err := d.claims.readEntry(k)
 	if err == nil && there.Owner != d.mesh.name() && d.mesh.isHeard(there.Owner) {
 		return there.Owner, false
 	}

@@ -32,7 +32,7 @@ func (c *Cluster) Stats() []metrics.Family {
 		metrics.Single("cluster_sessions",
 			"Sessions of other gateways that are listed here.", c.directory.countElsewhere()),
 		metrics.Single("cluster_sessions_unclaimed",
-			"Sessions here that are not in the directory.", len(c.directory.openClaims())),
+			"Sessions here that are not in the directory.", len(c.claims.openClaims())),
 		metrics.Single("cluster_links",
 			"Connections of participants here to sessions elsewhere.", c.relay.countRoutes()),
 		metrics.Single("cluster_remotes",
@@ -49,6 +49,6 @@ func (c *Cluster) Stats() []metrics.Family {
 		metrics.Single("cluster_refused_total",
 			"What other gateways sent and this one refused: see the log.", n.refused.Load()),
 		metrics.Single("cluster_uncontested_total",
-			"Sessions that were opened while the directory did not answer.", c.directory.uncontested.Load()),
+			"Sessions that were opened while the directory did not answer.", c.claims.uncontested.Load()),
 	}
 }
