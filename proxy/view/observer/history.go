@@ -20,8 +20,8 @@ func (v *shownScreen) firstScreenLine() uint64 {
 
 // addHistory adds the rows of history that m asks for. seen is the screen that its reader has seen.
 // The error is for the agent.
-func (o *Observer) addHistory(r *protocol.ReadResult, m *protocol.Read, seen *sentScreen) error {
-	oldest, length := o.model.HistoryNumber(), o.model.HistoryLen()
+func (v *shownScreen) addHistory(r *protocol.ReadResult, m *protocol.Read, seen *sentScreen) error {
+	oldest, length := v.model.HistoryNumber(), v.model.HistoryLen()
 	stop := length
 	start := max(0, stop-min(m.Scrollback, protocol.MaxHistory))
 	switch {
@@ -35,13 +35,13 @@ func (o *Observer) addHistory(r *protocol.ReadResult, m *protocol.Read, seen *se
 	case m.Follow && r.Frame.Since == 0:
 		start = stop
 	case m.Follow:
-		unseen := o.firstUnseen(seen)
+		unseen := v.firstUnseen(seen)
 		start, r.Unseen = max(start, unseen), uint64(length-unseen) //nolint:gosec // a history holds fewer
 		if seen.line+uint64(len(seen.lines)) < oldest {             // some rows were dropped
 			r.Unseen += oldest - seen.line - uint64(len(seen.lines))
 		}
 	}
-	rows := o.historyRows(start, stop, m.Attributes)
+	rows := v.historyRows(start, stop, m.Attributes)
 	if n := protocol.FitRows(rows, m.FromLine != nil, protocol.MaxAnswerBytes); m.FromLine != nil {
 		rows, stop = rows[:n], start+n
 	} else {
@@ -49,9 +49,9 @@ func (o *Observer) addHistory(r *protocol.ReadResult, m *protocol.Read, seen *se
 	}
 	r.OldestLine, r.FirstLine, r.NextLine = oldest, oldest+uint64(start), oldest+uint64(stop)
 	r.Text = strings.Join(rows, "\n")
-	r.HiddenText = o.concealedRows(start, stop)
+	r.HiddenText = v.concealedRows(start, stop)
 	if m.Attributes {
-		r.Wraps, r.Links = o.pastWraps(start, stop), o.pastLinks(start, stop)
+		r.Wraps, r.Links = v.pastWraps(start, stop), v.pastLinks(start, stop)
 	}
 	return nil
 }

@@ -12,18 +12,18 @@ const roomForLinks = 24 << 10
 
 // linkList collects the hyperlinks of rows for people.
 type linkList struct {
-	o    *Observer
-	room int
-	all  []protocol.Link
+	shown *shownScreen
+	room  int
+	all   []protocol.Link
 }
 
-func (o *Observer) newLinkList() linkList { return linkList{o: o, room: roomForLinks} }
+func (v *shownScreen) newLinkList() linkList { return linkList{shown: v, room: roomForLinks} }
 
 // addRow adds the hyperlinks of a row that a page may open. One with a secret in its target is left
 // out: the target is not on the screen.
 func (l *linkList) addRow(row int, spans []screen.LinkSpan) {
 	for _, s := range spans {
-		if !protocol.OpensOnPage(s.Target) || l.o.holdsSecret(s.Target) {
+		if !protocol.OpensOnPage(s.Target) || l.shown.holdsSecret(s.Target) {
 			continue
 		}
 		if l.room -= len(s.Target) + strings.Count(s.Target, `"`) + 64; l.room < 0 {
@@ -43,19 +43,19 @@ func (v *shownScreen) holdsSecret(text string) bool {
 }
 
 // screenLinks returns the hyperlinks of the screen that is shown.
-func (o *Observer) screenLinks(rows int) []protocol.Link {
-	l := o.newLinkList()
+func (v *shownScreen) screenLinks(rows int) []protocol.Link {
+	l := v.newLinkList()
 	for row := range rows {
-		l.addRow(row, o.model.RowLinks(row))
+		l.addRow(row, v.model.RowLinks(row))
 	}
 	return l.all
 }
 
 // pastLinks returns the hyperlinks in rows of history from start to before stop, counted from 0.
-func (o *Observer) pastLinks(start, stop int) []protocol.Link {
-	l := o.newLinkList()
+func (v *shownScreen) pastLinks(start, stop int) []protocol.Link {
+	l := v.newLinkList()
 	for i := start; i < stop; i++ {
-		l.addRow(i-start, o.model.HistoryLinks(i))
+		l.addRow(i-start, v.model.HistoryLinks(i))
 	}
 	return l.all
 }
