@@ -17,17 +17,22 @@ type Session struct {
 	mu sync.Mutex
 	transcript
 	requests
+	progress
 	conversation string
-	phase        State             // what the state is when no request is open
-	running      bool              // a turn runs; until then prompts may wait for one
-	shown        State             // the last state in the log
-	waiting      map[string]string // prompts that the agent has not begun, by id
-	order        []string          // their ids, oldest first
-	leaving      bool              // Close was called
-	settings     []Setting         // what can be set
-	within       time.Duration     // in which a request must be answered, 0 for no limit
-	why          string            // the agent ended
-	over         chan struct{}     // closed when the agent is gone
+	shown        State         // the last state in the log
+	leaving      bool          // Close was called
+	settings     []Setting     // what can be set
+	within       time.Duration // in which a request must be answered, 0 for no limit
+	why          string        // the agent ended
+	over         chan struct{} // closed when the agent is gone
+}
+
+// progress is what the agent works at, and what waits for that. Guarded by Session.mu.
+type progress struct {
+	phase   State             // what the state is when no request is open
+	running bool              // a turn runs; until then prompts may wait for one
+	waiting map[string]string // prompts that the agent has not begun, by id
+	order   []string          // their ids, oldest first
 }
 
 // ErrOver is the answer to what comes after the agent's end.
@@ -51,8 +56,7 @@ func New(agent string, d Driver) *Session {
 	return &Session{
 		driver:     d,
 		transcript: transcript{agent: agent},
-		phase:      Starting,
-		waiting:    map[string]string{},
+		progress:   progress{phase: Starting, waiting: map[string]string{}},
 		requests:   requests{closed: recent.New[Closed](closedMost)},
 		over:       make(chan struct{}),
 	}
@@ -161,11 +165,11 @@ func (s *Session) send(by string, p Prompt, mayAct func() error) error {
 }
 
 // checkReach says why no prompt can reach the agent now, nil if one can.
-func (s *Session) checkReach() error {
+func (p *progress) checkReach() error {
 	switch {
-	case s.hasEnded():
+	case p.hasEnded():
 		return ErrOver
-	case len(s.order) >= waitingMost:
+	case len(p.order) >= waitingMost:
 		return errUnread
 	}
 	return nil
@@ -254,7 +258,7 @@ func (s *Session) close(r *Request, c Closed) {
 	}
 }
 
-func (s *Session) hasEnded() bool { return s.phase == Ended || s.phase == Failed }
+func (p *progress) hasEnded() bool { return p.phase == Ended || p.phase == Failed }
 
 func (s *Session) currentState() State {
 	if s.hasEnded() || len(s.open) == 0 {

@@ -58,14 +58,14 @@ func (s *Session) handleReady(conversation string) {
 }
 
 // removeWaiting removes a prompt from those that wait, and returns its text.
-func (s *Session) removeWaiting(prompt string) (text string, waited bool) {
-	text, waited = s.waiting[prompt]
-	delete(s.waiting, prompt)
-	s.order = slices.DeleteFunc(s.order, func(id string) bool { return id == prompt })
+func (p *progress) removeWaiting(prompt string) (text string, waited bool) {
+	text, waited = p.waiting[prompt]
+	delete(p.waiting, prompt)
+	p.order = slices.DeleteFunc(p.order, func(id string) bool { return id == prompt })
 	return text, waited
 }
 
-func (s *Session) startTurn() { s.phase, s.running = Working, true }
+func (p *progress) startTurn() { p.phase, p.running = Working, true }
 
 func (s *Session) dropPrompt(prompt string) {
 	if text, waited := s.removeWaiting(prompt); waited {
