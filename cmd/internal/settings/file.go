@@ -56,19 +56,31 @@ func readOwned(name string) ([]byte, error) {
 		return nil, readError(name, err)
 	}
 	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
+	if err := checkOwned(name, path, f); err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, MaxBytes))
 	if err != nil {
 		return nil, readError(name, err)
+	}
+	return text, nil
+}
+
+// checkOwned refuses a file that is too large, or that others may change.
+func checkOwned(name, path string, f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return readError(name, err)
 	}
 	dir, err := os.Stat(filepath.Dir(path))
 	if err != nil {
-		return nil, readError(name, err)
+		return readError(name, err)
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, &Error{Path: name, Say: "not a regular file"}
+		return &Error{Path: name, Say: "not a regular file"}
 	case info.Size() > MaxBytes:
-		return nil, &Error{
+		return &Error{
 			Path: name,
 			Say: fmt.Sprintf(
 				"too long: it has %d bytes, the limit is %d",
@@ -77,17 +89,10 @@ func readOwned(name string) ([]byte, error) {
 			),
 		}
 	}
-	if err := errors.Join(
+	return errors.Join(
 		checkUnwritable(name, path, info),
 		checkUnwritable(name, filepath.Dir(path), dir),
-	); err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(f, MaxBytes))
-	if err != nil {
-		return nil, readError(name, err)
-	}
-	return text, nil
+	)
 }
 
 func readError(name string, err error) error {

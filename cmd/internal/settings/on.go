@@ -48,25 +48,26 @@ func (f *File) Rules() (rules []onevent.Rule, lines []int, err error) {
 		if len(f.heads[TableOn]) == len(all) {
 			line = f.heads[TableOn][i]
 		}
-		if unknown := unknownKey(table); unknown != "" {
-			return nil, nil, f.root.UnknownNameError(f.lineOf(unknown, line), "setting", unknown, []string{
-				keyEvent,
-				keyRun,
-			})
-		}
-		rule, key, wrong, hint := eventRule(table)
-		if wrong != "" {
-			return nil, nil, f.root.LineError(
-				f.lineOf(key, line),
-				hint,
-				"[[on]] %s: %s",
-				key,
-				wrong,
-			)
+		rule, err := f.parseEventRule(table, line)
+		if err != nil {
+			return nil, nil, err
 		}
 		rules, lines = append(rules, rule), append(lines, line)
 	}
 	return rules, lines, nil
+}
+
+// parseEventRule reads one table, which begins at a line.
+func (f *File) parseEventRule(table map[string]any, line int) (onevent.Rule, error) {
+	if unknown := unknownKey(table); unknown != "" {
+		return onevent.Rule{}, f.root.UnknownNameError(
+			f.lineOf(unknown, line), "setting", unknown, []string{keyEvent, keyRun})
+	}
+	rule, key, wrong, hint := eventRule(table)
+	if wrong != "" {
+		return rule, f.root.LineError(f.lineOf(key, line), hint, "[[on]] %s: %s", key, wrong)
+	}
+	return rule, nil
 }
 
 // unknownKey returns a key that no rule has, or "".

@@ -181,20 +181,10 @@ func (f *File) parseRule(kind string, line int, values map[string]any) (policy.R
 		known = append(known, field.Key)
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		text, isText := values[key].(string)
-		switch {
-		case !slices.Contains(known, key):
+		if !slices.Contains(known, key) {
 			return r, f.root.UnknownNameError(f.lineOf(key, line), "setting", key, known)
-		case !isText || text == "":
-			return r, f.root.LineError(
-				f.lineOf(key, line),
-				"",
-				"[[%s]] %s: must be a text in quotes",
-				kind,
-				key,
-			)
 		}
-		if wanted := setRule(&r, key, text); wanted != "" {
+		if wanted := setRuleValue(&r, key, values[key]); wanted != "" {
 			return r, f.root.LineError(
 				f.lineOf(key, line),
 				"",
@@ -205,27 +195,43 @@ func (f *File) parseRule(kind string, line int, values map[string]any) (policy.R
 			)
 		}
 	}
-	switch {
-	case r.Never && len(values) == 0:
+	if r.Never && len(values) == 0 {
 		return r, f.root.LineError(
 			line,
 			`for every agent and program: program = "*"`,
 			"[[never]]: the rule is empty",
 		)
-	case !r.Never && r.Agent == "":
-		return r, f.root.LineError(
+	}
+	return r, f.checkAllow(r, line)
+}
+
+// setRuleValue sets a key of a rule, or returns what its value must be.
+func setRuleValue(r *policy.Rule, key string, value any) (wanted string) {
+	text, isText := value.(string)
+	if !isText || text == "" {
+		return "a text in quotes"
+	}
+	return setRule(r, key, text)
+}
+
+// checkAllow refuses a rule that gives control and does not say to which agent, or in which program.
+func (f *File) checkAllow(r policy.Rule, line int) error {
+	switch {
+	case r.Never:
+	case r.Agent == "":
+		return f.root.LineError(
 			line,
 			"make one with: gateway token create NAME --local",
 			"[[allow]] agent: missing: name the local token that the agent shows",
 		)
-	case !r.Never && r.Program == "":
-		return r, f.root.LineError(
+	case r.Program == "":
+		return f.root.LineError(
 			line,
 			`for every program: program = "*"`,
 			"[[allow]] program: missing",
 		)
 	}
-	return r, nil
+	return nil
 }
 
 // setRule sets a field. wanted describes a valid value if text is invalid, else "".

@@ -50,24 +50,8 @@ func parse(path string, text []byte) (*File, error) {
 		heads: repeatedHeads(string(text)),
 		lines: strings.Split(string(text), "\n"),
 	}
-	for n, line := range bytes.Split(text, []byte("\n")) {
-		switch {
-		case len(line) > maxLine:
-			return nil, &Error{
-				Path: path,
-				Line: n + 1,
-				Say:  fmt.Sprintf("too long: a line may have %d bytes", maxLine),
-			}
-		case nestingDepth(string(line)) > maxDepth:
-			return nil, &Error{
-				Path: path,
-				Line: n + 1,
-				Say: fmt.Sprintf(
-					"too deep: a line may have %d dots and braces outside of texts",
-					maxDepth,
-				),
-			}
-		}
+	if err := f.checkLines(); err != nil {
+		return nil, err
 	}
 	var all map[string]toml.Primitive
 	meta, err := toml.NewDecoder(bytes.NewReader(text)).Decode(&all)
@@ -88,6 +72,30 @@ func parse(path string, text []byte) (*File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// checkLines refuses lines that would cost the decoder too much.
+func (f *File) checkLines() error {
+	for n, line := range f.lines {
+		switch {
+		case len(line) > maxLine:
+			return &Error{
+				Path: f.Path,
+				Line: n + 1,
+				Say:  fmt.Sprintf("too long: a line may have %d bytes", maxLine),
+			}
+		case nestingDepth(line) > maxDepth:
+			return &Error{
+				Path: f.Path,
+				Line: n + 1,
+				Say: fmt.Sprintf(
+					"too deep: a line may have %d dots and braces outside of texts",
+					maxDepth,
+				),
+			}
+		}
+	}
+	return nil
 }
 
 // nestingDepth counts the dots and braces of a line outside of its texts. On a line where a text of
