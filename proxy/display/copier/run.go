@@ -183,10 +183,15 @@ func (c *Copier) passChunk(chunk []byte) {
 	out := c.uncookLines(passed.Bytes)
 	rest := c.tryWrite(out)
 	c.exit.noteWritten(out[:len(out)-len(rest)], len(rest) == 0)
-	if c.model == nil {
-		c.writeRest(rest)
-		return
+	if c.model != nil {
+		c.feedModel(chunk, len(rest) > 0)
 	}
+	c.writeRest(rest)
+}
+
+// feedModel feeds the terminal model, and wakes it if it is due. waits: the terminal has not taken
+// all of the chunk, so there is time for the model.
+func (c *Copier) feedModel(chunk []byte, waits bool) {
 	c.fed, c.flow = true, lookAhead(len(chunk), c.flow)
 	due, unseen, full := c.model.Feed(chunk)
 	c.full = full
@@ -194,11 +199,10 @@ func (c *Copier) passChunk(chunk []byte) {
 	if unseen && c.flow > 0 {
 		c.flow = wholePause
 	}
-	if due || len(rest) > 0 && !unseen {
+	if due || waits && !unseen {
 		c.wakeModel()
 	}
 	c.unseen = unseen
-	c.writeRest(rest)
 }
 
 // beginOutput runs before the first output.
