@@ -380,6 +380,11 @@ func AppendModes(dst []byte, from, to Modes) []byte {
 			setOrReset(to.MouseEncoding != 0),
 		)
 	}
+	return appendKeyModes(dst, from, to)
+}
+
+// appendKeyModes appends what changes the encoding of keys.
+func appendKeyModes(dst []byte, from, to Modes) []byte {
 	if to.ModifyOtherKeys != from.ModifyOtherKeys {
 		dst = fmt.Appendf(dst, "\x1b[>4;%dm", to.ModifyOtherKeys)
 	}
