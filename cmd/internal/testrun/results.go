@@ -150,17 +150,22 @@ func (s *stream) handleEvent(e event) {
 		fmt.Fprint(s.out, closingLine(p.output))
 		delete(s.packages, e.Package)
 	case "fail":
-		delete(s.packages, e.Package)
-		if s.interrupted() && !p.hasFailedTest() {
-			s.unfinished = append(s.unfinished, e.Package)
-			return
-		}
-		text := s.builds[e.FailedBuild] + s.describeFailure(p) + string(p.output)
-		delete(s.builds, e.FailedBuild) // go test also shows it only once
-		fmt.Fprint(s.out, text)
-		s.failures = append(s.failures, text)
-		s.failed = true
+		s.failPackage(p, e)
 	}
+}
+
+// failPackage reports a package that failed, or that an interrupt left unfinished.
+func (s *stream) failPackage(p *packageRun, e event) {
+	delete(s.packages, e.Package)
+	if s.interrupted() && !p.hasFailedTest() {
+		s.unfinished = append(s.unfinished, e.Package)
+		return
+	}
+	text := s.builds[e.FailedBuild] + s.describeFailure(p) + string(p.output)
+	delete(s.builds, e.FailedBuild) // go test also shows it only once
+	fmt.Fprint(s.out, text)
+	s.failures = append(s.failures, text)
+	s.failed = true
 }
 
 // closingLine returns go test's own line for a package, without the output of its tests.
