@@ -140,14 +140,7 @@ func (h *Handler) pumpJob(in *delivery) pump.Job {
 		Size:  in.m.Size(),
 		Wait:  time.Duration(in.m.TimeoutMs) * time.Millisecond,
 		Prepare: func(left []pump.Piece, answer func([]pump.Piece, error)) {
-			h.pauseBefore(in, left, func() {
-				h.encodeWhenSettled(in, left, time.Now(), func(pieces []pump.Piece, err error) {
-					if left == nil {
-						in.record.RecordScreen(time.Now())
-					}
-					answer(pieces, err)
-				}, answer)
-			}, func(err error) { answer(nil, err) })
+			h.reviewInput(in, left, answer)
 		},
 		Hold:    in.holdForConsent,
 		Holds:   in.checkTarget,
@@ -155,69 +148,6 @@ func (h *Handler) pumpJob(in *delivery) pump.Job {
 		Wrote:   func(p []byte) { h.noteWritten(in, p) },
 		Done:    func(r pump.Receipt) { h.finishInput(in, r) },
 		Flushed: func(n int) { h.correctFlushed(in, n) },
-	}
-}
-
-// encodeWhenSettled encodes the rest of an input, all of it if left is nil, and answers on the
-// observer's goroutine. While the line is unsettled it tries again.
-func (h *Handler) encodeWhenSettled(
-	in *delivery, left []pump.Piece, began time.Time, answer, gone func([]pump.Piece, error),
-) {
-	tryAgain := func() { h.encodeWhenSettled(in, left, began, answer, gone) }
-	ok := h.Observer.Post(func(now time.Time) {
-		pending, err := h.line.blockedBy(now)
-		if pending {
-			time.AfterFunc(pendingEvery, tryAgain)
-			return
-		}
-		if err != nil {
-			if in.group == 0 {
-				in.group = h.Program.ForegroundGroup()
-			}
-			gone(nil, err)
-			return
-		}
-		begins := left == nil || left[0].Step != 0
-		if begins && in.group != 0 && in.group != h.Program.ForegroundGroup() {
-			// A text for one program's line could be a command to another.
-			gone(nil, &refusal{
-				protocol.CodeScreenChanged,
-				"another program has the terminal since the input waited for the user's line",
-			})
-			return
-		}
-		waited := in.paused || in.group != 0 || in.userKeysAtStart != h.Tracker.TypedLine().Keys()
-		if left == nil && waited {
-			pending, err := h.line.checkSeen(in.saw, now.Sub(began) >= stillMost)
-			if pending {
-				time.AfterFunc(stillEvery, tryAgain)
-				return
-			}
-			if err != nil {
-				gone(nil, err)
-				return
-			}
-		}
-		if begins && h.mayStillEnablePaste(in, left, began, now) {
-			time.AfterFunc(stillEvery, tryAgain)
-			return
-		}
-		pieces := left
-		if begins {
-			in.rev, in.userKeysAtStep = h.Observer.Model().Rev(), h.Tracker.TypedLine().Keys()
-			pieces, err = h.checkAndEncode(in, left)
-		}
-		if err == nil && h.isTypeLevel() {
-			var still bool
-			if pieces, still = h.judgeLine(in, pieces, began, now); !still {
-				time.AfterFunc(stillEvery, tryAgain)
-				return
-			}
-		}
-		answer(pieces, err)
-	})
-	if !ok {
-		gone(nil, &refusal{protocol.CodeExited, "the program has ended"})
 	}
 }
 

@@ -8,7 +8,8 @@
 // waits.go has reads and waits (waitsover.go: answers that may be lost), control.go requests for
 // control and their fate (answers.go: what an agent did not hear), remote.go an owner's decisions
 // from elsewhere, and keys.go an owner's keys. input.go follows an input from its id to its receipt
-// (receipts.go, outcome.go): encode.go and pointer.go make its bytes, line.go watches the line
+// (receipts.go, outcome.go): review.go finds out when it may be typed (steps.go, until.go: what
+// comes between two parts), encode.go and pointer.go make its bytes, line.go watches the line
 // shared with the user, and confirm.go asks the user under level type. chat.go, inbox.go and
 // composer.go carry messages between agents and people. conversation.go has the conversation with a
 // coding agent, and asking.go other agents' requests in it.

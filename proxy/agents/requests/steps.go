@@ -9,7 +9,6 @@ import (
 	"terminalproxy/proxy/consent/line"
 	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/keys"
-	"terminalproxy/proxy/view/snapshot"
 )
 
 // Times between two steps of an input.
@@ -124,57 +123,25 @@ func (in *delivery) partResults(written int) []protocol.PartResult {
 	return out
 }
 
-// pauseBefore calls then once the condition before the rest of an input is met, or without one
-// after the pause that the program needs: at once for the first step, and within a step. It calls
-// fail if the rest must not be typed.
-func (h *Handler) pauseBefore(
-	in *delivery, left []pump.Piece, then func(), fail func(error),
-) {
-	if left == nil || left[0].Step == 0 {
-		then()
-		return
-	}
-	ok := h.Observer.Post(func(now time.Time) {
-		k := left[0].Step
-		if part, ends := in.endsPart(k); ends {
-			h.awaitUntil(now, in, part, k, then, fail)
-			return
-		}
-		h.awaitConsumed(now, now, in, k, then)
-	})
-	if !ok {
-		then()
-	}
-}
+// waitID returns the id of the wait before step k.
+func (in *delivery) waitID(k int) string { return fmt.Sprint(in.m.RequestID, "#", k) }
 
-// awaitConsumed calls then once the program has processed what was typed before step k, or has had
-// enough time. It runs on the observer's goroutine.
-func (h *Handler) awaitConsumed(now, began time.Time, in *delivery, k int, then func()) {
-	f := h.line.currentFacts()
-	if now.Equal(began) {
+// pauseBefore returns the condition that ends the pause before the next step, its bound, and for
+// how long it may be repeated. first means that the pause begins. It runs on the observer's
+// goroutine.
+func (in *delivery) pauseBefore(
+	now time.Time, f line.Facts, first bool,
+) (until protocol.Until, most, late time.Duration) {
+	if first {
 		in.editorBeforeLast = in.editorBeforeNext
 		in.editorBeforeNext = line.PromptOf(f) == line.Editor
 	}
-	until, most, late := pauseFor(f, in.editorBeforeLast)
+	until, most, late = pauseFor(f, in.editorBeforeLast)
 	// An input let through late still needs a pause, or it looks like a paste
 	if in.m.TimeoutMs > 0 {
 		most = min(most, max(settleLeast, in.began.Add(timeoutOf(in.m.TimeoutMs)).Sub(now)))
 	}
-	condition, _ := snapshot.Compile(until) // pauseFor returns valid conditions
-	h.Observer.OpenWait(now, until.Waiting, snapshot.Wait{
-		ID:        fmt.Sprint(in.m.RequestID, "#", k),
-		Condition: condition,
-		NotBefore: now,
-		Deadline:  now.Add(most),
-		Done: func(r snapshot.Result) {
-			if now := time.Now(); now.Sub(began) < late && !h.hasConsumed(in, f) &&
-				(r.End == snapshot.Met || r.End == snapshot.TimedOut) {
-				h.awaitConsumed(now, began, in, k, then)
-				return
-			}
-			then()
-		},
-	}, func(error) { then() })
+	return until, most, late
 }
 
 // pauseFor returns the condition that ends a pause, its bound, and for how long it may be repeated.

@@ -44,32 +44,6 @@ func (in *delivery) endsPart(k int) (part int, ok bool) {
 	return part, ok && (k > len(in.steps) || in.steps[k-1].part != part)
 }
 
-// awaitUntil calls then once the condition of a part is met, before step k is typed, and fail if the
-// rest must not be typed. It runs on the observer's goroutine.
-func (h *Handler) awaitUntil(
-	now time.Time, in *delivery, part, k int, then func(), fail func(error),
-) {
-	goOn := func() {
-		if err := h.unexpectedError(in); err != nil {
-			fail(err)
-			return
-		}
-		then()
-	}
-	if end := in.ends[part]; end != nil && end.Met {
-		goOn() // it is prepared again
-		return
-	}
-	h.openUntil(now, in, part, k, func(r snapshot.Result) {
-		if err := in.unmetError(part, r); err != nil {
-			fail(err)
-			return
-		}
-		goOn()
-	}, fail)
-	h.endEarly(in, in.waiting, fail)
-}
-
 // openUntil waits for the condition of a part, which ends before step k. It runs on the observer's
 // goroutine.
 func (h *Handler) openUntil(
@@ -84,7 +58,7 @@ func (h *Handler) openUntil(
 		first--
 	}
 	c := in.conditions[part]
-	in.waiting = fmt.Sprint(in.m.RequestID, "#", k)
+	in.waiting = in.waitID(k)
 	h.Observer.OpenWait(now, c.looks, snapshot.Wait{
 		ID:        in.waiting,
 		Condition: c.until,
@@ -176,22 +150,6 @@ func (h *Handler) unexpectedError(in *delivery) error {
 		}
 	}
 	return h.inputRefusal(in, time.Now())
-}
-
-// endEarly ends an open wait between two parts as soon as the rest must not be typed. It runs on
-// the observer's goroutine.
-func (h *Handler) endEarly(in *delivery, id string, fail func(error)) {
-	if in.waiting == "" || in.waiting != id {
-		return
-	}
-	if err := h.unexpectedError(in); err != nil {
-		in.cancelWait(h)
-		fail(err)
-		return
-	}
-	time.AfterFunc(lineEvery, func() {
-		h.Observer.Post(func(time.Time) { h.endEarly(in, id, fail) })
-	})
 }
 
 // cancelWait ends the wait between two parts, if one is open.

@@ -1,0 +1,383 @@
+package requests
+
+import (
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/pump"
+	"terminalproxy/proxy/view/snapshot"
+)
+
+// reviewState is how far a review has come: it happens while the input is in the pump's state
+// Judging or Voided, and ends with the answer that the pump waits for.
+//
+// This is the whole life of a review: the state that follows each event, "." for an event that
+// cannot happen then. TestReviewIsDrawn compares it with the code, and has the reasons.
+//
+//	                Asked   Pausing Waiting Looking Unclear Unseen  Unready Moving  Done
+//	BegunAtOnce     Looking .       .       .       .       .       .       .       .
+//	StepBefore      Pausing .       .       .       .       .       .       .       .
+//	ConditionBefore Waiting .       .       .       .       .       .       .       .
+//	NotProcessed    .       Pausing .       .       .       .       .       .       .
+//	Processed       .       Looking .       .       .       .       .       .       .
+//	ConditionMet    .       .       Looking .       .       .       .       .       .
+//	RecheckDue      .       .       Waiting .       Looking Looking Looking Looking .
+//	OwnerUnclear    .       .       .       Unclear .       .       .       .       .
+//	KeysUnshown     .       .       .       Unseen  .       .       .       .       .
+//	BracketsUnclear .       .       .       Unready .       .       .       .       .
+//	LineMoves       .       .       .       Moving  .       .       .       .       .
+//	LineOccupied    .       .       .       Done    .       .       .       .       .
+//	InputRefused    .       .       Done    Done    .       .       .       .       .
+//	InputPassed     .       .       .       Done    .       .       .       .       .
+//	InputEnded      .       Done    Done    Done    Done    Done    Done    Done    .
+//	ProgramEnded    Done    .       .       Done    Done    Done    Done    Done    .
+type reviewState uint8
+
+// The states.
+const (
+	_             reviewState = iota
+	reviewAsked               // the pump asks; nothing has been looked at
+	reviewPausing             // the program processes the step before
+	reviewWaiting             // the condition behind the part before is not met
+	reviewLooking             // the line and the screen are looked at next
+	reviewUnclear             // whose the line is shows once the program has the user's keys
+	reviewUnseen              // the program has yet to show what the user's keys did
+	reviewUnready             // the program starts, and may enable bracketed paste
+	reviewMoving              // the line does not stand still, under level type
+	reviewDone                // the pump has the answer, or needs none
+
+	reviewStates = int(reviewDone) + 1
+)
+
+// reviewEvent is what happens to a review.
+type reviewEvent uint8
+
+// The events.
+const (
+	begunAtOnce     reviewEvent = iota // the input begins, or goes on within a step
+	stepBefore                         // it goes on behind a step
+	conditionBefore                    // it goes on behind a part with a condition
+	notProcessed                       // the program needs longer for the step before
+	processed                          // it has processed that, or has had its time
+	conditionMet                       // and the agent knows all that happened since
+	recheckDue                         // the time until the next look is over
+	ownerUnclear                       // looked: the program has not processed the user's keys
+	keysUnshown                        // looked: what they did is not on the screen
+	bracketsUnclear                    // looked: a paste may soon be bracketed
+	lineMoves                          // looked: the line changes
+	lineOccupied                       // looked: the user has something on the line
+	inputRefused                       // looked: it must not be typed
+	inputPassed                        // looked: it may be typed
+	inputEnded                         // the pump has ended the input, or its agent gave it up
+	programEnded                       // no goroutine of the observer's is left to look
+
+	reviewEvents = int(programEnded) + 1
+)
+
+// reviewRow has the next state for each event, 0 for an event that cannot happen.
+type reviewRow [reviewEvents]reviewState
+
+// reviewTransitions is the table above.
+var reviewTransitions = [reviewStates]reviewRow{
+	reviewAsked: {
+		begunAtOnce: reviewLooking, stepBefore: reviewPausing, conditionBefore: reviewWaiting,
+		programEnded: reviewDone,
+	},
+	reviewPausing: {
+		notProcessed: reviewPausing, processed: reviewLooking, inputEnded: reviewDone,
+	},
+	reviewWaiting: {
+		recheckDue: reviewWaiting, conditionMet: reviewLooking, inputRefused: reviewDone,
+		inputEnded: reviewDone,
+	},
+	reviewLooking: {
+		ownerUnclear: reviewUnclear, keysUnshown: reviewUnseen, bracketsUnclear: reviewUnready,
+		lineMoves: reviewMoving, lineOccupied: reviewDone, inputRefused: reviewDone,
+		inputPassed: reviewDone, inputEnded: reviewDone, programEnded: reviewDone,
+	},
+	reviewUnclear: lookingAgain,
+	reviewUnseen:  lookingAgain,
+	reviewUnready: lookingAgain,
+	reviewMoving:  lookingAgain,
+}
+
+// lookingAgain is the row of the states that only time ends.
+var lookingAgain = reviewRow{
+	recheckDue: reviewLooking, inputEnded: reviewDone, programEnded: reviewDone,
+}
+
+var reviewStateNames = [reviewStates]string{
+	"", "Asked", "Pausing", "Waiting", "Looking", "Unclear", "Unseen", "Unready", "Moving",
+	"Done",
+}
+
+var reviewEventNames = [reviewEvents]string{
+	"BegunAtOnce", "StepBefore", "ConditionBefore", "NotProcessed", "Processed", "ConditionMet",
+	"RecheckDue", "OwnerUnclear", "KeysUnshown", "BracketsUnclear", "LineMoves", "LineOccupied",
+	"InputRefused", "InputPassed", "InputEnded", "ProgramEnded",
+}
+
+func (s reviewState) String() string { return reviewStateNames[s] }
+func (e reviewEvent) String() string { return reviewEventNames[e] }
+
+// review finds out whether an input, or the rest of it, may be typed. Owned by the observer's
+// goroutine; after that has ended, by the one whose post failed.
+type review struct {
+	h      *Handler
+	in     *delivery
+	left   []pump.Piece // the unwritten rest; nil for the whole input
+	answer func([]pump.Piece, error)
+	state  reviewState
+	since  time.Time // of the first look
+}
+
+// reviewInput implements [pump.Job.Prepare]. It runs on the pump's goroutine.
+func (h *Handler) reviewInput(
+	in *delivery, left []pump.Piece, answer func([]pump.Piece, error),
+) {
+	r := &review{h: h, in: in, left: left, answer: answer, state: reviewAsked, since: time.Now()}
+	r.post(r.begin)
+}
+
+// advance goes to the state that follows e. It returns false, and changes nothing, if e cannot
+// happen now.
+func (r *review) advance(e reviewEvent) bool {
+	to := reviewTransitions[r.state][e]
+	if to == 0 {
+		return false
+	}
+	r.state = to
+	return true
+}
+
+// note is advance for what the table expects.
+func (r *review) note(e reviewEvent) {
+	if !r.advance(e) {
+		r.h.Log.Error("a review was in no state for what happened to it",
+			"state", r.state, "event", e)
+	}
+}
+
+// post has do run on the observer's goroutine, in its turn.
+func (r *review) post(do func(now time.Time)) {
+	if !r.h.Observer.Post(do) {
+		r.endAtExit()
+	}
+}
+
+func (r *review) endAtExit() {
+	r.note(programEnded)
+	r.answer(nil, &refusal{protocol.CodeExited, "the program has ended"})
+}
+
+// endIfNeedless ends the review of an input that has ended: the pump needs no answer.
+func (r *review) endIfNeedless() (over bool) {
+	if s := r.in.life.State(); s == pump.Judging || s == pump.Voided {
+		return false
+	}
+	r.note(inputEnded)
+	return true
+}
+
+// begin looks at once, or waits for what must come before the next step.
+func (r *review) begin(now time.Time) {
+	if r.left == nil || r.left[0].Step == 0 {
+		r.note(begunAtOnce)
+		r.look(now)
+		return
+	}
+	if part, ends := r.in.endsPart(r.left[0].Step); ends {
+		r.note(conditionBefore)
+		r.awaitCondition(now, part)
+		return
+	}
+	r.note(stepBefore)
+	r.awaitProcessed(now, now)
+}
+
+// lookNext looks after e. The wait that has just ended may stand amid a piece of output.
+func (r *review) lookNext(e reviewEvent) {
+	r.note(e)
+	r.since = time.Now()
+	r.post(r.look)
+}
+
+// recheckAfter comes back after a delay. It is the last that a state does.
+func (r *review) recheckAfter(delay time.Duration) {
+	from := r.state
+	time.AfterFunc(delay, func() {
+		ok := r.h.Observer.Post(func(now time.Time) {
+			if r.state == from && !r.endIfNeedless() {
+				r.recheck(now)
+			}
+		})
+		if !ok && from != reviewWaiting { // else the open wait ends with the observer
+			r.endAtExit()
+		}
+	})
+}
+
+func (r *review) recheck(now time.Time) {
+	r.note(recheckDue)
+	if r.state == reviewWaiting {
+		r.watchCondition()
+		return
+	}
+	r.look(now)
+}
+
+// awaitProcessed looks once the program has processed what was typed before the next step, or has
+// had enough time since began.
+func (r *review) awaitProcessed(now, began time.Time) {
+	in, h := r.in, r.h
+	facts := h.line.currentFacts()
+	until, most, late := in.pauseBefore(now, facts, now.Equal(began))
+	condition, _ := snapshot.Compile(until) // pauseBefore returns valid conditions
+	h.Observer.OpenWait(now, until.Waiting, snapshot.Wait{
+		ID:        in.waitID(r.left[0].Step),
+		Condition: condition,
+		NotBefore: now,
+		Deadline:  now.Add(most),
+		Done: func(end snapshot.Result) {
+			now := time.Now()
+			timely := now.Sub(began) < late &&
+				(end.End == snapshot.Met || end.End == snapshot.TimedOut)
+			switch {
+			case r.endIfNeedless():
+			case timely && !h.hasConsumed(in, facts):
+				r.note(notProcessed)
+				r.awaitProcessed(now, began)
+			default:
+				r.lookNext(processed)
+			}
+		},
+	}, func(error) { r.lookNext(processed) })
+}
+
+// awaitCondition looks once the condition of a part is met.
+func (r *review) awaitCondition(now time.Time, part int) {
+	if end := r.in.ends[part]; end != nil && end.Met { // it is judged again
+		r.passCondition()
+		return
+	}
+	r.h.openUntil(now, r.in, part, r.left[0].Step, func(end snapshot.Result) {
+		if err := r.in.unmetError(part, end); err != nil {
+			r.refuse(err)
+			return
+		}
+		r.passCondition()
+	}, r.refuse)
+	r.watchCondition()
+}
+
+func (r *review) passCondition() {
+	if err := r.h.unexpectedError(r.in); err != nil {
+		r.refuse(err)
+		return
+	}
+	r.lookNext(conditionMet)
+}
+
+// watchCondition ends the wait for a condition as soon as the rest must not be typed.
+func (r *review) watchCondition() {
+	if r.state != reviewWaiting {
+		return
+	}
+	if err := r.h.unexpectedError(r.in); err != nil {
+		r.in.cancelWait(r.h)
+		r.refuse(err)
+		return
+	}
+	r.recheckAfter(lineEvery)
+}
+
+func (r *review) refuse(err error) {
+	if r.endIfNeedless() {
+		return
+	}
+	r.note(inputRefused)
+	r.answer(nil, err)
+}
+
+// look looks at the line and the screen. While they do not tell yet, it looks again.
+func (r *review) look(now time.Time) {
+	if r.endIfNeedless() {
+		return
+	}
+	found, err := r.checkLine(now)
+	pieces := r.left
+	if found == inputPassed {
+		pieces, found, err = r.checkSteps(now)
+	}
+	r.note(found)
+	switch found {
+	case ownerUnclear:
+		r.recheckAfter(pendingEvery)
+	case keysUnshown, bracketsUnclear, lineMoves:
+		r.recheckAfter(stillEvery)
+	default:
+		r.answer(pieces, err)
+	}
+}
+
+// begins reports whether a step begins.
+func (r *review) begins() bool { return r.left == nil || r.left[0].Step != 0 }
+
+// checkLine checks whether the line is free for the input, and still the one that its agent saw.
+func (r *review) checkLine(now time.Time) (found reviewEvent, err error) {
+	in, h := r.in, r.h
+	pending, err := h.line.blockedBy(now)
+	if pending {
+		return ownerUnclear, nil
+	}
+	if err != nil {
+		if in.group == 0 {
+			in.group = h.Program.ForegroundGroup()
+		}
+		return lineOccupied, err
+	}
+	if r.begins() && in.group != 0 && in.group != h.Program.ForegroundGroup() {
+		// A text for one program's line could be a command to another.
+		return inputRefused, &refusal{
+			protocol.CodeScreenChanged,
+			"another program has the terminal since the input waited for the user's line",
+		}
+	}
+	waited := in.paused || in.group != 0 || in.userKeysAtStart != h.Tracker.TypedLine().Keys()
+	if r.left != nil || !waited {
+		return inputPassed, nil
+	}
+	pending, err = h.line.checkSeen(in.saw, now.Sub(r.since) >= stillMost)
+	switch {
+	case pending:
+		return keysUnshown, nil
+	case err != nil:
+		return inputRefused, err
+	}
+	return inputPassed, nil
+}
+
+// checkSteps encodes the input, or what is left of it, and judges it under level type.
+func (r *review) checkSteps(now time.Time) (pieces []pump.Piece, found reviewEvent, err error) {
+	in, h := r.in, r.h
+	pieces, found = r.left, inputPassed
+	if r.begins() {
+		if h.mayStillEnablePaste(in, r.left, r.since, now) {
+			return nil, bracketsUnclear, nil
+		}
+		in.rev, in.userKeysAtStep = h.Observer.Model().Rev(), h.Tracker.TypedLine().Keys()
+		if pieces, err = h.checkAndEncode(in, r.left); err != nil {
+			found = inputRefused
+		}
+	}
+	if err == nil && h.isTypeLevel() {
+		still := false
+		if pieces, still = h.judgeLine(in, pieces, r.since, now); !still {
+			return nil, lineMoves, nil
+		}
+	}
+	if r.left == nil {
+		in.record.RecordScreen(time.Now())
+	}
+	return pieces, found, err
+}
