@@ -25,7 +25,7 @@ type silentAgent struct {
 
 func (a *silentAgent) Start(report func(chat.Event)) error { a.report = report; return nil }
 func (a *silentAgent) Send(chat.Prompt) error              { return nil }
-func (a *silentAgent) Interrupt() error                    { return nil }
+func (a *silentAgent) Interrupt(chat.MayAct) error         { return nil }
 func (a *silentAgent) Answer(string, chat.Answer) error    { return nil }
 func (a *silentAgent) Close() error {
 	a.closed()

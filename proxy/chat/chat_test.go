@@ -40,7 +40,7 @@ func (f *fake) done() []string {
 }
 
 func (f *fake) Start(report func(chat.Event)) error { f.report = report; return f.do("start") }
-func (f *fake) Interrupt() error                    { return f.do("interrupt") }
+func (f *fake) Interrupt(chat.MayAct) error         { return f.do("interrupt") }
 func (f *fake) Close() error                        { f.report(chat.AgentExited{Why: "killed"}); return f.do("close") }
 
 func (f *fake) SetOption(name, value string) error { return f.do("set " + name + " " + value) }

@@ -9,8 +9,9 @@ type Driver interface {
 	Start(report func(Event)) error
 	// Send gives the agent a prompt, also while a turn runs.
 	Send(p Prompt) error
-	// Interrupt ends the turn that runs, and drops the prompts that wait for its end.
-	Interrupt() error
+	// Interrupt ends the turn that runs, and drops the prompts that wait for its end. If that
+	// itself waits, mayAct is asked then.
+	Interrupt(mayAct MayAct) error
 	// Answer answers the request of that id, once.
 	Answer(id string, a Answer) error
 	// Close ends the agent and returns when it is gone. A turn that runs is not waited for.
@@ -30,8 +31,23 @@ type Prompt struct {
 	Text string
 	// Person: a person says it, and no agent.
 	Person bool
+	// MayAct is asked again where the prompt leaves the driver. If it may not, the driver reports
+	// [PromptDropped].
+	MayAct MayAct
 	// Images go with it. Only a driver that is an [ImageDriver] and does not refuse them gets any.
 	Images []Image
+}
+
+// MayAct returns why the agent that speaks may no longer do so, or nil. It is safe for concurrent
+// use, and exact on the goroutine that writes to the program. nil is a person's: always.
+type MayAct func() error
+
+// Refusal returns the answer of m.
+func (m MayAct) Refusal() error {
+	if m == nil {
+		return nil
+	}
+	return m()
 }
 
 // Waits says what a prompt waits for, "" where it goes to the agent at once.

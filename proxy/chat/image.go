@@ -94,5 +94,5 @@ func (s *Session) SendImages(by, text string, images []Image) error {
 			return err
 		}
 	}
-	return s.send(by, Prompt{ID: NewID(), Text: text, Person: true, Images: images}, nil)
+	return s.send(by, Prompt{ID: NewID(), Text: text, Person: true, Images: images})
 }

@@ -82,9 +82,9 @@ type watched struct {
 	look func(what string)
 }
 
-func (w *watched) Send(p chat.Prompt) error    { w.look("send"); return w.fake.Send(p) }
-func (w *watched) Interrupt() error            { w.look("interrupt"); return w.fake.Interrupt() }
-func (w *watched) SetOption(n, v string) error { w.look("set"); return w.fake.SetOption(n, v) }
+func (w *watched) Send(p chat.Prompt) error        { w.look("send"); return w.fake.Send(p) }
+func (w *watched) Interrupt(may chat.MayAct) error { w.look("interrupt"); return w.fake.Interrupt(may) }
+func (w *watched) SetOption(n, v string) error     { w.look("set"); return w.fake.SetOption(n, v) }
 
 func (w *watched) Answer(id string, a chat.Answer) error {
 	w.look("answer")

@@ -112,13 +112,13 @@ func (s *Session) Done() <-chan struct{} { return s.over }
 // Send says something to the agent for a person, also while it works or starts. It is in the log
 // before the agent gets it.
 func (s *Session) Send(by, text string) error {
-	return s.send(by, Prompt{ID: NewID(), Text: text, Person: true}, nil)
+	return s.send(by, Prompt{ID: NewID(), Text: text, Person: true})
 }
 
-// SendForAgent is Send for an agent, which by names. mayAct is called when the prompt is in the
-// journal, right before the coding agent would get it: on its error it does not.
-func (s *Session) SendForAgent(by, text string, mayAct func() error) error {
-	return s.send(by, Prompt{ID: NewID(), Text: text}, mayAct)
+// SendForAgent is Send for an agent, which by names. mayAct is asked when the prompt is in the
+// journal, and by the driver again: the user may take the keyboard back at any moment between.
+func (s *Session) SendForAgent(by, text string, mayAct MayAct) error {
+	return s.send(by, Prompt{ID: NewID(), Text: text, MayAct: mayAct})
 }
 
 // WaitReason says what a prompt would wait for now.
@@ -129,7 +129,7 @@ func (s *Session) WaitReason() Waits {
 	return ""
 }
 
-func (s *Session) send(by string, p Prompt, mayAct func() error) error {
+func (s *Session) send(by string, p Prompt) error {
 	text := p.Text
 	if text == "" {
 		return errEmpty
@@ -143,8 +143,8 @@ func (s *Session) send(by string, p Prompt, mayAct func() error) error {
 		return err
 	}
 	err := s.addRecordChecked(Record{Item: item}, true)
-	if err == nil && mayAct != nil {
-		err = mayAct()
+	if err == nil {
+		err = p.MayAct.Refusal()
 	}
 	if err == nil {
 		err = s.driver.Send(p)
@@ -210,21 +210,19 @@ func (s *Session) Answer(id, by string, a Answer) error {
 func (s *Session) Interrupt(by string) error { return s.InterruptForAgent(by, nil) }
 
 // InterruptForAgent is Interrupt for an agent, which by names. mayAct is that of SendForAgent.
-func (s *Session) InterruptForAgent(by string, mayAct func() error) error {
+func (s *Session) InterruptForAgent(by string, mayAct MayAct) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hasEnded() {
 		return ErrOver
 	}
 	_ = s.journalize(Entry{Intent: &Intent{By: by, Interrupt: true}}, true) // what takes something away is done in any case
-	if mayAct != nil {
-		if err := mayAct(); err != nil {
-			s.addNotice("not interrupted: " + err.Error())
-			return err
-		}
+	if err := mayAct.Refusal(); err != nil {
+		s.addNotice("not interrupted: " + err.Error())
+		return err
 	}
 	s.refuseAll(by, "the turn was interrupted")
-	err := s.driver.Interrupt()
+	err := s.driver.Interrupt(mayAct)
 	s.logNewState("")
 	return err
 }

@@ -31,7 +31,7 @@ type coder struct {
 
 func (c *coder) Start(report func(chat.Event)) error { c.report = report; return nil }
 func (c *coder) Send(p chat.Prompt) error            { c.prompts <- p.Text; return nil }
-func (c *coder) Interrupt() error                    { return nil }
+func (c *coder) Interrupt(chat.MayAct) error         { return nil }
 func (c *coder) Answer(_ string, a chat.Answer) error {
 	c.answers <- a
 	return nil

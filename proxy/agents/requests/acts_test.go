@@ -30,9 +30,10 @@ func (d *slowDisk) Sync() error {
 
 // codingAgent notes what reaches it.
 type codingAgent struct {
-	mu     sync.Mutex
-	got    []string
-	report func(chat.Event)
+	mu      sync.Mutex
+	got     []string
+	report  func(chat.Event)
+	between func() // comes behind the session's last check of a grant, and before the driver's
 }
 
 func (a *codingAgent) note(what string) error {
@@ -42,6 +43,16 @@ func (a *codingAgent) note(what string) error {
 	return nil
 }
 
+func (a *codingAgent) act(what string, may chat.MayAct) error {
+	if a.between != nil {
+		a.between()
+	}
+	if err := may.Refusal(); err != nil {
+		return err
+	}
+	return a.note(what)
+}
+
 func (a *codingAgent) reached() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -49,8 +60,8 @@ func (a *codingAgent) reached() []string {
 }
 
 func (a *codingAgent) Start(report func(chat.Event)) error   { a.report = report; return nil }
-func (a *codingAgent) Send(p chat.Prompt) error              { return a.note(p.Text) }
-func (a *codingAgent) Interrupt() error                      { return a.note("interrupt") }
+func (a *codingAgent) Send(p chat.Prompt) error              { return a.act(p.Text, p.MayAct) }
+func (a *codingAgent) Interrupt(may chat.MayAct) error       { return a.act("interrupt", may) }
 func (a *codingAgent) Answer(id string, _ chat.Answer) error { return a.note("answer " + id) }
 func (a *codingAgent) Close() error                          { a.report(chat.AgentExited{}); return nil }
 
@@ -153,6 +164,32 @@ func TestNothingIsSaidAfterAReclaimDuringASlowSync(t *testing.T) {
 				require.Equal(t, &protocol.Done{RequestID: "r2"}, <-c.said)
 				require.Equal(t, []string{name, "second"}, c.agent.reached())
 			}
+		}
+	}
+}
+
+// The user takes the keyboard back behind the last check of the grant, and before the driver has the
+// prompt: the driver can tell.
+func TestAReclaimBehindTheLastCheckCounts(t *testing.T) {
+	for what, m := range map[string]protocol.Message{
+		"go":        &protocol.ChatSend{RequestID: "r1", SessionID: "sh-1", AgentID: "a-2", Text: "go"},
+		"interrupt": &protocol.ChatInterrupt{RequestID: "r1", SessionID: "sh-1", AgentID: "a-2"},
+	} {
+		for _, reclaims := range []bool{false, true} {
+			c := journaledChatAt(t)
+			c.agent.between = func() { require.Equal(t, reclaims, reclaims && c.machine.ReclaimKey(time.Now())) }
+			c.Handle(m)
+			c.disk.let <- struct{}{}
+			answer := <-c.said
+			if reclaims {
+				no, ok := answer.(*protocol.Error)
+				require.True(t, ok, what)
+				require.Equal(t, protocol.CodeNoGrant, no.Code)
+				require.Empty(t, c.agent.reached())
+				continue
+			}
+			require.Equal(t, &protocol.Done{RequestID: "r1"}, answer)
+			require.Equal(t, []string{what}, c.agent.reached())
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (h *Handler) sendPrompt(m *protocol.ChatSend) {
 		}
 		return from, err
 	}
-	h.checkAndAct(done, check, func(from control.Agent, mayAct func() error) error {
+	h.checkAndAct(done, check, func(from control.Agent, mayAct chat.MayAct) error {
 		if from.ID != "" {
 			by = "agent " + from.Name
 		}
@@ -94,7 +94,7 @@ func (h *Handler) interruptTurn(m *protocol.ChatInterrupt) {
 		return h.checkMayTalk(st, m.AgentID)
 	}
 	done := &protocol.Done{RequestID: m.RequestID}
-	h.checkAndAct(done, check, func(from control.Agent, mayAct func() error) error {
+	h.checkAndAct(done, check, func(from control.Agent, mayAct chat.MayAct) error {
 		by := notice.Person(m.By)
 		if from.ID != "" {
 			by = "agent " + from.Name
@@ -128,7 +128,7 @@ func (h *Handler) answerRequest(m *protocol.ChatAnswer) {
 		return from, err
 	}
 	done := &protocol.Done{RequestID: m.RequestID}
-	h.checkAndAct(done, check, func(control.Agent, func() error) error {
+	h.checkAndAct(done, check, func(control.Agent, chat.MayAct) error {
 		if slices.Contains(h.Chat.OpenRequests(), m.Request) {
 			h.Recorder.RecordPrompt(
 				record.Answer,
@@ -245,11 +245,12 @@ func (h *Handler) rejectReplay(by string, number uint64) error {
 
 // checkAndAct asks check on the pump's goroutine, in order with the user's keys, and then has act
 // done in its turn. It sends done or the error. act gets the agent that check returned, if any, and
-// for its act the condition that this agent still has the grant that it was checked under.
+// the condition that this agent still has the grant that it was checked under. The driver asks that
+// last: the user may take the keyboard back at any moment before.
 func (h *Handler) checkAndAct(
 	done *protocol.Done,
 	check func(st control.State) (control.Agent, error),
-	act func(from control.Agent, mayAct func() error) error,
+	act func(from control.Agent, mayAct chat.MayAct) error,
 ) {
 	answer := func(err error) {
 		if err != nil {

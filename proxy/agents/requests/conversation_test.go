@@ -35,7 +35,7 @@ func (c *talked) Send(by, text string, images []chat.Image) error {
 	return c.fail
 }
 
-func (c *talked) SendForAgent(by, text string, mayAct func() error) error {
+func (c *talked) SendForAgent(by, text string, mayAct chat.MayAct) error {
 	if err := mayAct(); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (c *talked) Answer(id, by string, a protocol.ChatReply) error {
 }
 
 func (c *talked) Interrupt(by string) error { c.did = append(c.did, by+" interrupts"); return nil }
-func (c *talked) InterruptForAgent(by string, mayAct func() error) error {
+func (c *talked) InterruptForAgent(by string, mayAct chat.MayAct) error {
 	if err := mayAct(); err != nil {
 		return err
 	}

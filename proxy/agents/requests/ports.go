@@ -232,21 +232,20 @@ type Conversation interface {
 	Subscribe(after uint64)
 	Unsubscribe()
 	// Send says something to the coding agent for the person by, and SendForAgent for another
-	// agent. The error is [chat.ErrOver], or a sentence. mayAct is called right before the act, when
-	// it is in the journal; its error keeps the act from happening.
+	// agent. The error is [chat.ErrOver], or a sentence. mayAct is asked when the act is in the
+	// journal, and by the driver again; its error keeps the act from happening.
 	Send(by, text string, images []chat.Image) error
 	// ImageRefusal returns why the coding agent takes no images, or nil.
 	ImageRefusal() error
-	SendForAgent(by, text string, mayAct func() error) error
+	SendForAgent(by, text string, mayAct chat.MayAct) error
 	// WaitReason returns what a prompt would wait for now, or "".
 	WaitReason() protocol.Waiting
 	// Answer answers a request. The error is [chat.ErrNoRequest], a [chat.AnsweredError], or a
 	// sentence about an invalid answer.
 	Answer(id, by string, a protocol.ChatReply) error
-	// Interrupt ends the turn and refuses open requests, for an agent only if mayAct, called right
-	// before, allows it.
+	// Interrupt ends the turn and refuses open requests, for an agent only if mayAct allows it.
 	Interrupt(by string) error
-	InterruptForAgent(by string, mayAct func() error) error
+	InterruptForAgent(by string, mayAct chat.MayAct) error
 	// OpenRequests returns the ids of the requests that wait for an answer.
 	OpenRequests() []string
 }

@@ -1,9 +1,11 @@
 package acp_test
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -90,6 +92,29 @@ func TestAnApprovalUsesTheReportedCall(t *testing.T) {
 			require.JSONEq(t, c.input, string(s.OpenRequests()[0].Input))
 		})
 	}
+}
+
+// A prompt of an agent waits for the end of the turn, and by then the user has taken the keyboard
+// back: the next prompt goes in its place.
+func TestAPromptThatWaitsEndsWithItsGrant(t *testing.T) {
+	s := start(t, prompted+asks+`< "id":"p"`+"\n"+done+"< session/prompt\n"+done, "")
+	require.NoError(t, s.Send("you", "one"))
+	s.WaitForState(chat.Approval)
+	var taken atomic.Bool
+	require.NoError(t, s.SendForAgent("agent codex", "two", func() error {
+		if taken.Load() {
+			return errors.New("your grant ended")
+		}
+		return nil
+	}))
+	require.NoError(t, s.Send("you", "three"))
+	taken.Store(true)
+	require.NoError(t, s.Answer(s.OpenRequests()[0].ID, "you", chat.Answer{Verdict: chat.Once}))
+	s.WaitForNotice("did not read: two")
+	s.Next("the turn", func(r chat.Record) bool { return r.Turn != nil })
+	got := s.CloseAndReadInput()
+	require.NotContains(t, got, "two")
+	require.Contains(t, got, "three")
 }
 
 // A request under an id that is already open refuses both requests: the answer to the one shown

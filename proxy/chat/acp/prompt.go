@@ -71,6 +71,9 @@ func (d *Driver) ImageRefusal() error {
 
 // sendNextLocked sends the next prompt, unless one runs. The caller must hold d.mu.
 func (d *Driver) sendNextLocked() error {
+	for len(d.queue) > 0 && d.queue[0].MayAct.Refusal() != nil {
+		d.dropped, d.queue = append(d.dropped, d.queue[0].ID), d.queue[1:]
+	}
 	if d.session == "" || d.running.ID != "" || len(d.queue) == 0 {
 		return nil
 	}
@@ -119,7 +122,7 @@ func (d *Driver) handleTurnEnd(r reply) {
 }
 
 // Interrupt is that of [chat.Driver].
-func (d *Driver) Interrupt() error {
+func (d *Driver) Interrupt(chat.MayAct) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, p := range d.queue {

@@ -139,7 +139,7 @@ func promptContent(p chat.Prompt) any {
 func (d *Driver) ImageRefusal() error { return nil }
 
 // Interrupt is that of [chat.Driver].
-func (d *Driver) Interrupt() error {
+func (d *Driver) Interrupt(chat.MayAct) error {
 	return d.sendControl(map[string]any{"subtype": "interrupt", "cancel_queued": true})
 }
 

@@ -228,9 +228,21 @@ func (d *TUI) Send(p chat.Prompt) error {
 		return err
 	}
 	p.Text = text
-	one := prompt{p, d.terminal.StandingCheck()}
-	d.enqueue(func() { d.waiting = append(d.waiting, one) })
+	one := prompt{p, d.standingCheck(p.MayAct)}
+	d.enqueue(func() {
+		if !one.still() { // NoteReclaim may have come before it
+			d.report(chat.PromptDropped{Prompt: p.ID})
+			return
+		}
+		d.waiting = append(d.waiting, one)
+	})
 	return nil
+}
+
+// standingCheck is the terminal's StandingCheck for a person, or for an agent as long as mayAct.
+func (d *TUI) standingCheck(mayAct chat.MayAct) (still func() bool) {
+	stands := d.terminal.StandingCheck()
+	return func() bool { return mayAct.Refusal() == nil && stands() }
 }
 
 // ImageRefusal is that of [chat.ImageDriver].
@@ -239,9 +251,13 @@ func (d *TUI) ImageRefusal() error {
 }
 
 // Interrupt is that of [chat.Driver].
-func (d *TUI) Interrupt() error {
-	still := d.terminal.StandingCheck()
+func (d *TUI) Interrupt(mayAct chat.MayAct) error {
+	still := d.standingCheck(mayAct)
 	d.enqueue(func() {
+		if !still() {
+			d.reportNotice("was not interrupted: %v", chat.ErrTaken)
+			return
+		}
 		for _, p := range d.waiting {
 			d.report(chat.PromptDropped{Prompt: p.ID})
 		}

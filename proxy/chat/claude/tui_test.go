@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -392,10 +393,52 @@ func TestSubmitting(t *testing.T) {
 		u.prompt("half")
 		u.waitSeen()
 		require.NoError(t, u.Send("an agent", "go"))
+		u.waitSeen()
 		u.screen.hands.Add(1)
 		u.prompt("")
 		u.WaitForNotice("did not get a prompt: the keyboard changed hands")
 		require.Empty(t, u.pressed())
+	})
+}
+
+// The user takes the keyboard back behind the last check of an agent's grant, and before the driver
+// has what it says: nothing of it is typed, however long it waits, and no prompt of a person's goes
+// with it.
+func TestAReclaimBehindTheLastCheck(t *testing.T) {
+	takenBehind := func(u *tui) func() error {
+		taken := false
+		return func() error {
+			if taken {
+				return errors.New("your grant ended")
+			}
+			taken = true // the first one to ask is the session
+			u.screen.hands.Add(1)
+			u.driver.NoteReclaim()
+			return nil
+		}
+	}
+	t.Run("a prompt", func(t *testing.T) {
+		u := atPrompt(t)
+		require.NoError(t, u.SendForAgent("agent codex", "go", takenBehind(u)))
+		u.WaitForNotice("did not read: go")
+		u.prompt("")
+		u.waitSeen()
+		require.Empty(t, u.pressed())
+	})
+	t.Run("an interrupt", func(t *testing.T) {
+		u := atPrompt(t)
+		u.passHook("UserPromptSubmit", `,"prompt":"work"`)
+		u.draw("working")
+		u.waitSeen()
+		may := takenBehind(u)
+		require.NoError(t, may())
+		require.NoError(t, u.Send("ada", "and then"))
+		require.NoError(t, u.driver.Interrupt(may))
+		u.WaitForNotice("was not interrupted: the keyboard changed hands")
+		require.Empty(t, u.pressed())
+		u.screen.reacts = u.acceptPrompt("and then")
+		u.prompt("")
+		u.waitTurn()
 	})
 }
 

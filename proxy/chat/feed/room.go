@@ -232,7 +232,7 @@ func (r *Room) Send(by, text string, images []chat.Image) error {
 func (r *Room) ImageRefusal() error { return r.Chat.ImageRefusal() }
 
 // SendForAgent says something to the agent for another agent.
-func (r *Room) SendForAgent(by, text string, mayAct func() error) error {
+func (r *Room) SendForAgent(by, text string, mayAct chat.MayAct) error {
 	return r.Chat.SendForAgent(by, text, mayAct)
 }
 
@@ -243,7 +243,7 @@ func (r *Room) WaitReason() protocol.Waiting { return protocol.Waiting(r.Chat.Wa
 func (r *Room) Interrupt(by string) error { return r.Chat.Interrupt(by) }
 
 // InterruptForAgent ends the turn for another agent.
-func (r *Room) InterruptForAgent(by string, mayAct func() error) error {
+func (r *Room) InterruptForAgent(by string, mayAct chat.MayAct) error {
 	return r.Chat.InterruptForAgent(by, mayAct)
 }
 

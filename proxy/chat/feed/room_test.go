@@ -26,7 +26,7 @@ type agent struct{ report func(chat.Event) }
 
 func (a *agent) Start(report func(chat.Event)) error { a.report = report; return nil }
 func (a *agent) Send(chat.Prompt) error              { return nil }
-func (a *agent) Interrupt() error                    { return nil }
+func (a *agent) Interrupt(chat.MayAct) error         { return nil }
 func (a *agent) Answer(string, chat.Answer) error    { return nil }
 func (a *agent) Close() error                        { a.report(chat.AgentExited{}); return nil }
 

@@ -9,12 +9,14 @@ import "terminalproxy/proxy/chat"
 // Attach is that of [chat.Beside].
 func (d *Driver) Attach(t chat.Terminal) { d.terminal = t }
 
-// terminalState returns the terminal's StandingCheck; without a terminal a call may always go.
-func (d *Driver) terminalState() (still func() bool) {
-	if d.terminal == nil {
-		return func() bool { return true }
+// standingCheck is the terminal's StandingCheck for a person, or for an agent as long as mayAct.
+// Without a terminal a person's call may always go.
+func (d *Driver) standingCheck(mayAct chat.MayAct) (still func() bool) {
+	stands := func() bool { return true }
+	if d.terminal != nil {
+		stands = d.terminal.StandingCheck()
 	}
-	return d.terminal.StandingCheck()
+	return func() bool { return mayAct.Refusal() == nil && stands() }
 }
 
 // NoteOutput is that of [chat.Beside].
@@ -23,7 +25,7 @@ func (d *Driver) NoteOutput() {}
 // NoteKeys is that of [chat.Beside].
 func (d *Driver) NoteKeys([]byte) {}
 
-// NoteReclaim is that of [chat.Beside]. Waiting calls are dropped: see terminalState.
+// NoteReclaim is that of [chat.Beside]. Waiting calls are dropped: see standingCheck.
 func (d *Driver) NoteReclaim() {}
 
 // HasDialog is that of [chat.Beside].

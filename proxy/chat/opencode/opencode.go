@@ -311,7 +311,7 @@ func (d *Driver) Send(p chat.Prompt) error {
 	one := &prompt{id: p.ID, part: "prt_0" + strings.ReplaceAll(p.ID, "-", "")}
 	path := "/session/" + d.session + "/prompt_async"
 	body := map[string]any{"parts": promptParts(one.part, p)}
-	err := d.enqueueIfCurrent(d.terminalState(), http.MethodPost, path, body, func(err error) {
+	err := d.enqueueIfCurrent(d.standingCheck(p.MayAct), http.MethodPost, path, body, func(err error) {
 		if err != nil {
 			d.reportNotice("the prompt did not arrive: %v", err)
 			d.forgetPrompt(one)
@@ -339,13 +339,16 @@ func promptParts(id string, p chat.Prompt) []any {
 func (d *Driver) ImageRefusal() error { return nil }
 
 // Interrupt is that of [chat.Driver].
-func (d *Driver) Interrupt() error {
+func (d *Driver) Interrupt(mayAct chat.MayAct) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.interrupted = true
 	path := "/session/" + d.session + "/abort"
-	return d.enqueueIfCurrent(d.terminalState(), http.MethodPost, path, nil, func(err error) {
+	return d.enqueueIfCurrent(d.standingCheck(mayAct), http.MethodPost, path, nil, func(err error) {
 		if err != nil {
+			d.mu.Lock()
+			d.interrupted = false
+			d.mu.Unlock()
 			d.reportNotice("not interrupted: %v", err)
 		}
 	})

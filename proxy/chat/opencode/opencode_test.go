@@ -332,6 +332,30 @@ func TestInterrupt(t *testing.T) {
 	require.Equal(t, chat.Turn{Outcome: chat.Broken, Why: "APIError: no credit"}, k.session.Turn())
 }
 
+// The user takes the keyboard back behind the last check of an agent's grant, and before the driver
+// calls the server: it does not call.
+func TestAReclaimBehindTheLastCheck(t *testing.T) {
+	k := newServer(t).talks(opencode.Config{Resume: "ses_1"})
+	mayOnce := func() chat.MayAct {
+		asked := 0
+		return func() error {
+			if asked++; asked > 1 { // the first one to ask is the session
+				return errors.New("your grant ended")
+			}
+			return nil
+		}
+	}
+	require.NoError(t, k.session.SendForAgent("agent codex", "go", mayOnce()))
+	require.Contains(t, k.item(chat.Notice).Text, "did not arrive: the keyboard changed hands")
+	require.Contains(t, k.item(chat.Notice).Text, "did not read: go")
+	k.sendEvents(k.promptEvents("msg_1", "think")...)
+	k.sendEvents(busy)
+	require.NoError(t, k.session.InterruptForAgent("agent codex", mayOnce()))
+	require.Contains(t, k.item(chat.Notice).Text, "not interrupted: the keyboard changed hands")
+	k.sendEvents(idle)
+	require.Equal(t, chat.Turn{Outcome: chat.Done}, k.session.Turn())
+}
+
 // When the server is killed, everything open is refused, and the user is told.
 func TestKilled(t *testing.T) {
 	k := newServer(t).talks(opencode.Config{})

@@ -121,7 +121,7 @@ type deaf struct{ report func(chat.Event) }
 
 func (d *deaf) Start(report func(chat.Event)) error { d.report = report; return nil }
 func (d *deaf) Send(chat.Prompt) error              { return errors.New("no space left on device") }
-func (d *deaf) Interrupt() error                    { return nil }
+func (d *deaf) Interrupt(chat.MayAct) error         { return nil }
 func (d *deaf) Answer(string, chat.Answer) error    { return nil }
 func (d *deaf) Close() error                        { d.report(chat.AgentExited{}); return nil }
 

@@ -115,7 +115,7 @@ func (a *scripted) Answer(id string, answer chat.Answer) error {
 	return nil
 }
 
-func (a *scripted) Interrupt() error { return nil }
+func (a *scripted) Interrupt(chat.MayAct) error { return nil }
 
 func (a *scripted) Close() error {
 	close(a.work)
