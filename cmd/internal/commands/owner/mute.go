@@ -14,10 +14,15 @@ import (
 	"terminalproxy/protocol"
 )
 
+// muteOptions are the options of gateway mute.
+type muteOptions struct {
+	session, agent string
+	off            bool
+}
+
 // NewMute makes the command gateway mute.
 func NewMute(env *cli.Env) *cobra.Command {
-	var agent string
-	var off bool
+	var opts muteOptions
 	cmd := &cobra.Command{
 		Use:   "mute [ID] [--agent NAME] [--off]",
 		Short: "Stop an agent from asking in a session, or let it ask again",
@@ -29,15 +34,21 @@ func NewMute(env *cli.Env) *cobra.Command {
 			"it needs no token. mute --off gives agents more, so it needs the owner token, as " +
 			"gateway grant does; without --agent it unmutes all.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if off {
-				return unmuteAgent(cmd.Context(), env, cli.SessionArg(args), agent)
-			}
-			return muteAgent(cmd.Context(), env, cli.SessionArg(args), agent)
+			opts.session = cli.SessionArg(args)
+			return runMute(cmd.Context(), env, opts)
 		},
 	}
-	cmd.Flags().StringVar(&agent, "agent", "", "the agent of this `NAME`")
-	cmd.Flags().BoolVar(&off, "off", false, "let it ask and write again")
+	cmd.Flags().StringVar(&opts.agent, "agent", "", "the agent of this `NAME`")
+	cmd.Flags().BoolVar(&opts.off, "off", false, "let it ask and write again")
 	return cmd
+}
+
+// runMute mutes an agent, or lets it ask again.
+func runMute(ctx context.Context, env *cli.Env, opts muteOptions) error {
+	if opts.off {
+		return unmuteAgent(ctx, env, opts.session, opts.agent)
+	}
+	return muteAgent(ctx, env, opts.session, opts.agent)
 }
 
 func muteAgent(ctx context.Context, env *cli.Env, id, agent string) error {

@@ -18,10 +18,15 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
+// grantOptions are the options of gateway grant.
+type grantOptions struct {
+	session, level, agent string
+	forTime               time.Duration
+}
+
 // NewGrant makes the command gateway grant.
 func NewGrant(env *cli.Env) *cobra.Command {
-	var level, agent string
-	var forTime time.Duration
+	var opts grantOptions
 	cmd := &cobra.Command{
 		Use:   "grant [ID] [--level drive|type] [--for D] [--to AGENT]",
 		Short: "Give an agent the keyboard, as the session's owner",
@@ -34,30 +39,45 @@ func NewGrant(env *cli.Env) *cobra.Command {
 			"It refuses to run in a script or inside a session, so that no agent grants itself " +
 			"anything by mistake.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.CheckGrant(level, forTime); err != nil {
-				return err
-			}
-			if agent != "" && text.Name(agent) != agent {
-				return cli.Usage(
-					"--to: %.40q cannot be an agent's name: use one line of 1 to 32 "+
-						"visible characters", agent)
-			}
-			return grantControl(cmd.Context(), env, cli.SessionArg(args), &protocol.ControlDecide{
-				Grant:     true,
-				Level:     protocol.Level(level),
-				Seconds:   int64(forTime / time.Second),
-				AgentName: agent,
-			})
+			opts.session = cli.SessionArg(args)
+			return runGrant(cmd.Context(), env, opts)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&level, "level", string(protocol.LevelDrive),
+	f.StringVar(&opts.level, "level", string(protocol.LevelDrive),
 		"the most that the agent may do. drive: every key; type: text and editing keys at a "+
 			"shell or REPL prompt, while the rest waits for the session's user")
-	f.DurationVar(&forTime, "for", 0,
+	f.DurationVar(&opts.forTime, "for", 0,
 		"the longest it lasts (default: the limit of the session's user, or 10m)")
-	f.StringVar(&agent, "to", "", "only the agent of this `NAME`")
+	f.StringVar(&opts.agent, "to", "", "only the agent of this `NAME`")
 	return cmd
+}
+
+// runGrant gives control to the agent that asks, or to the next one.
+func runGrant(ctx context.Context, env *cli.Env, opts grantOptions) error {
+	if err := cli.CheckGrant(opts.level, opts.forTime); err != nil {
+		return err
+	}
+	if opts.agent != "" && text.Name(opts.agent) != opts.agent {
+		return cli.Usage(
+			"--to: %.40q cannot be an agent's name: use one line of 1 to 32 visible characters",
+			opts.agent)
+	}
+	m := &protocol.ControlDecide{
+		Grant:     true,
+		Level:     protocol.Level(opts.level),
+		Seconds:   int64(opts.forTime / time.Second),
+		AgentName: opts.agent,
+	}
+	question := func(s protocol.SessionInfo, k protocol.Keyboard) (string, error) {
+		if k.Holder == protocol.HolderAgent {
+			return "", cli.Fail(cli.StatusRefused, "%s has the keyboard already",
+				text.Keyboard(k, "", time.Now())).
+				WithHint("take it back first: gateway reclaim " + s.SessionID)
+		}
+		return describeGrant(s, k, m), nil
+	}
+	return runGrantingAct(ctx, env, opts.session, m, question, "granted", "granted")
 }
 
 // NewReclaim makes the command gateway reclaim.
@@ -70,16 +90,26 @@ func NewReclaim(env *cli.Env) *cobra.Command {
 			"terminal. Once it returns, no further agent\n" +
 			"byte reaches the program. On your own machine it needs no token.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runRevokingAct(cmd.Context(), env, cli.SessionArg(args),
-				&protocol.ControlDecide{By: "gateway reclaim"}, "reclaimed",
-				"the user has the keyboard")
+			return runReclaim(cmd.Context(), env, cli.SessionArg(args))
 		},
 	}
 }
 
+// runReclaim takes the keyboard back.
+func runReclaim(ctx context.Context, env *cli.Env, session string) error {
+	m := &protocol.ControlDecide{By: "gateway reclaim"}
+	return runRevokingAct(ctx, env, session, m, "reclaimed", "the user has the keyboard")
+}
+
+// hideOptions are the options of gateway hide.
+type hideOptions struct {
+	session string
+	off     bool
+}
+
 // NewHide makes the command gateway hide.
 func NewHide(env *cli.Env) *cobra.Command {
-	var off bool
+	var opts hideOptions
 	cmd := &cobra.Command{
 		Use:   "hide [ID] [--off]",
 		Short: "Hide a session from agents, or show it again",
@@ -89,17 +119,24 @@ func NewHide(env *cli.Env) *cobra.Command {
 			"token. hide --off gives agents more, so it needs the owner token, as gateway " +
 			"grant does.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if off {
-				return unhideScreen(cmd.Context(), env, cli.SessionArg(args))
-			}
-			return runRevokingAct(cmd.Context(), env, cli.SessionArg(args),
-				&protocol.ControlDecide{By: "gateway hide", Hide: protocol.HideOn}, "hidden",
-				"agents do not see it; to show it again: Ctrl+\\ and h at its terminal, or, as "+
-					"its owner, gateway hide "+strings.Join(append(args, "--off"), " "))
+			opts.session = cli.SessionArg(args)
+			return runHide(cmd.Context(), env, opts)
 		},
 	}
-	cmd.Flags().BoolVar(&off, "off", false, "show it again")
+	cmd.Flags().BoolVar(&opts.off, "off", false, "show it again")
 	return cmd
+}
+
+// runHide hides the screen from agents, or shows it again.
+func runHide(ctx context.Context, env *cli.Env, opts hideOptions) error {
+	if opts.off {
+		return unhideScreen(ctx, env, opts.session)
+	}
+	m := &protocol.ControlDecide{By: "gateway hide", Hide: protocol.HideOn}
+	undo := strings.TrimSpace(opts.session + " --off")
+	return runRevokingAct(ctx, env, opts.session, m, "hidden",
+		"agents do not see it; to show it again: Ctrl+\\ and h at its terminal, or, as "+
+			"its owner, gateway hide "+undo)
 }
 
 // runRevokingAct does an act that only takes away. It needs no leave, and asks nothing.
@@ -128,25 +165,6 @@ func runRevokingAct(
 		return err
 	}
 	return runEverywhere(ctx, env, ep, id, act)
-}
-
-// grantControl gives control to the agent that asks, or to the next one.
-func grantControl(ctx context.Context, env *cli.Env, id string, m *protocol.ControlDecide) error {
-	return runGrantingAct(
-		ctx, env,
-		id,
-		m,
-		func(s protocol.SessionInfo, k protocol.Keyboard) (string, error) {
-			if k.Holder == protocol.HolderAgent {
-				return "", cli.Fail(cli.StatusRefused, "%s has the keyboard already",
-					text.Keyboard(k, "", time.Now())).
-					WithHint("take it back first: gateway reclaim " + s.SessionID)
-			}
-			return describeGrant(s, k, m), nil
-		},
-		"granted",
-		"granted",
-	)
 }
 
 // describeGrant tells the owner what a grant means, before it is given.

@@ -34,20 +34,26 @@ func NewTop(env *cli.Env) *cobra.Command {
 			"With --json it prints each change of the list on a line of its own, and needs no " +
 			"terminal; the first line has all sessions.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if env.JSON {
-				return printChanges(cmd.Context(), env)
-			}
-			in, out, err := env.RequireTerminal(
-				"gateway ls lists the sessions, and top --json their changes")
-			if err != nil {
-				return err
-			}
-			return runTop(cmd.Context(), env, in, out)
+			return runTop(cmd.Context(), env)
 		},
 	}
 }
 
-func runTop(ctx context.Context, env *cli.Env, in, out *os.File) error {
+// runTop shows the sessions, or prints their changes.
+func runTop(ctx context.Context, env *cli.Env) error {
+	if env.JSON {
+		return printChanges(ctx, env)
+	}
+	in, out, err := env.RequireTerminal(
+		"gateway ls lists the sessions, and top --json their changes")
+	if err != nil {
+		return err
+	}
+	return showTop(ctx, env, in, out)
+}
+
+// showTop draws the sessions on this terminal until the user leaves.
+func showTop(ctx context.Context, env *cli.Env, in, out *os.File) error {
 	ctx, stop := context.WithCancel(ctx)
 	changes := make(chan protocol.Message)
 	var refused error
