@@ -74,11 +74,11 @@ func compareCast(name string, log *record.Log) (string, error) {
 	return "same", nil
 }
 
-// showFlags say which entries audit show shows.
-type showFlags struct{ from, to, agent string }
+// showOptions say which entries audit show shows.
+type showOptions struct{ file, from, to, agent string }
 
 func newAuditShow(env *cli.Env) *cobra.Command {
-	var in showFlags
+	var opts showOptions
 	cmd := &cobra.Command{
 		Use:   "show FILE [--from T] [--to T] [--agent NAME]",
 		Short: "Show what agents typed, under which grant, and on which screen",
@@ -89,19 +89,25 @@ func newAuditShow(env *cli.Env) *cobra.Command {
 			"15:04:05, RFC 3339, or as the time since the\n" +
 			"session began: 90s, 1h10m.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := openLog(args[0])
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			return showLog(env, f, in)
+			opts.file = args[0]
+			return runAuditShow(env, opts)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&in.from, "from", "", "start at time `T`")
-	flags.StringVar(&in.to, "to", "", "end at time `T`")
-	flags.StringVar(&in.agent, "agent", "", "show only the agent `NAME`")
+	flags.StringVar(&opts.from, "from", "", "start at time `T`")
+	flags.StringVar(&opts.to, "to", "", "end at time `T`")
+	flags.StringVar(&opts.agent, "agent", "", "show only the agent `NAME`")
 	return cmd
+}
+
+// runAuditShow shows the entries of an audit log.
+func runAuditShow(env *cli.Env, opts showOptions) error {
+	f, err := openLog(opts.file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return showLog(env, f, opts)
 }
 
 // shown is what audit show prints with --json. Its inputs hold their screens.
@@ -115,7 +121,7 @@ type shown struct {
 }
 
 // showLog prints the wanted part of a log. It prints a damaged log up to the damage, and fails.
-func showLog(env *cli.Env, f *os.File, in showFlags) error {
+func showLog(env *cli.Env, f *os.File, in showOptions) error {
 	var sift sieve
 	out := shown{Entries: []*record.Entry{}}
 	agents := map[string]bool{}

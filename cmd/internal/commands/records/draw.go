@@ -22,11 +22,16 @@ func NewDraw(env *cli.Env) *cobra.Command {
 		Use: beside.DrawCommand + " png|svg", Hidden: true, Args: cobra.ExactArgs(1),
 		Short: "Draw the screen that the standard input has as JSON",
 		RunE: func(_ *cobra.Command, args []string) error {
-			var screen protocol.Screen
-			if err := json.NewDecoder(io.LimitReader(env.In, maxDrawn)).Decode(&screen); err != nil {
-				return cli.Usage("draw: the standard input is not a screen: %w", err)
-			}
-			return pictures.Draw(env.Out, args[0], screen)
+			return runDraw(env, args[0])
 		},
 	}
+}
+
+// runDraw draws the screen on the standard input.
+func runDraw(env *cli.Env, kind string) error {
+	var screen protocol.Screen
+	if err := json.NewDecoder(io.LimitReader(env.In, maxDrawn)).Decode(&screen); err != nil {
+		return cli.Usage("draw: the standard input is not a screen: %w", err)
+	}
+	return pictures.Draw(env.Out, kind, screen)
 }

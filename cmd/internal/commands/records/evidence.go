@@ -20,14 +20,14 @@ import (
 // mostPictures is how many pictures a film has at most.
 const mostPictures = 2_000
 
-// filmFlags are the flags of gateway render for films: what happened in a recording, to attach to a
-// pull request.
-type filmFlags struct {
+// filmOptions are the options of gateway render for films: what happened in a recording, to attach
+// to a pull request.
+type filmOptions struct {
 	gif, html      string
 	from, to, idle time.Duration
 }
 
-func (f *filmFlags) addFlags(cmd *cobra.Command) {
+func (f *filmOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.gif, "gif", "",
 		"write a GIF that plays the recording to `FILE`, with who typed what below it; - for "+
@@ -43,16 +43,13 @@ func (f *filmFlags) addFlags(cmd *cobra.Command) {
 		"with --gif or --html: shorten pauses to this long; 0 leaves them as they are")
 }
 
-func (f *filmFlags) isWanted() bool { return f.gif != "" || f.html != "" }
+func (f *filmOptions) isWanted() bool { return f.gif != "" || f.html != "" }
 
-// checkFlags refuses an impossible part.
-func (f *filmFlags) checkFlags(cmd *cobra.Command) error {
-	for _, name := range []string{"from", "to", "idle"} {
-		if cmd.Flags().Changed(name) && !f.isWanted() {
-			return cli.Usage("--%s goes with --gif FILE or --html FILE", name)
-		}
-	}
+// checkPart refuses an impossible part. given is a flag that names one, or "".
+func (f *filmOptions) checkPart(given string) error {
 	switch {
+	case given != "" && !f.isWanted():
+		return cli.Usage("--%s goes with --gif FILE or --html FILE", given)
 	case f.from < 0 || f.to < 0 || f.idle < 0:
 		return cli.Usage("--from, --to and --idle: must not be negative")
 	case f.to > 0 && f.to <= f.from:
@@ -63,7 +60,7 @@ func (f *filmFlags) checkFlags(cmd *cobra.Command) error {
 
 // writeFilm draws a part of a recording as a moving picture or as a page. What looks like a secret
 // is masked: it goes to others.
-func writeFilm(ctx context.Context, env *cli.Env, f filmFlags, b []byte) error {
+func writeFilm(ctx context.Context, env *cli.Env, f filmOptions, b []byte) error {
 	film, err := replay.NewFilm(ctx, bytes.NewReader(b), env.Taste.Redact, replay.Cut{
 		From: f.from,
 		To:   f.to,

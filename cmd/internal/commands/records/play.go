@@ -1,6 +1,7 @@
 package records
 
 import (
+	"context"
 	"errors"
 	"os"
 	"time"
@@ -15,15 +16,16 @@ import (
 // idleDefault is to what pauses are shortened, as on the page.
 const idleDefault = 2 * time.Second
 
-// playFlags are the flags of gateway play.
-type playFlags struct {
+// playOptions are the options of gateway play.
+type playOptions struct {
+	file       string
 	speed      float64
 	idle, from time.Duration
 }
 
 // NewPlay makes the command gateway play.
 func NewPlay(env *cli.Env) *cobra.Command {
-	var f playFlags
+	var opts playOptions
 	cmd := &cobra.Command{
 		Use:   "play FILE [--speed N] [--idle D] [--from D]",
 		Short: "Play a recording in this terminal",
@@ -38,50 +40,50 @@ func NewPlay(env *cli.Env) *cobra.Command {
 			"change the speed; h hides the line; q leaves.",
 		Example: "  gateway play session.cast\n  gateway play --speed 4 --from 1m30s session.cast",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !(f.speed >= 1.0/16 && f.speed <= 64) { // nor not a number
-				return cli.Usage("--speed %g: must be 0.0625 to 64", f.speed)
-			}
-			if env.JSON {
-				return cli.Fail(cli.StatusUsage,
-					"play: --json: a moving picture has no JSON form").WithHint(
-					"gateway render --json " + args[0] + " prints the last screen",
-				)
-			}
-			if f.idle < 0 || f.from < 0 {
-				return cli.Usage("--idle and --from: must not be negative")
-			}
-			return playRecording(env, cmd, args[0], f)
+			opts.file = args[0]
+			return runPlay(cmd.Context(), env, opts)
 		},
 	}
 	flags := cmd.Flags()
-	flags.Float64Var(&f.speed, "speed", 1, "play `N` times as fast, 0.0625 to 64")
-	flags.DurationVar(&f.idle, "idle", idleDefault,
+	flags.Float64Var(&opts.speed, "speed", 1, "play `N` times as fast, 0.0625 to 64")
+	flags.DurationVar(&opts.idle, "idle", idleDefault,
 		"shorten pauses to this long; 0 leaves them as they are")
-	flags.DurationVar(&f.from, "from", 0, "begin this long after the start of the recording")
+	flags.DurationVar(&opts.from, "from", 0, "begin this long after the start of the recording")
 	return cmd
 }
 
-func playRecording(env *cli.Env, cmd *cobra.Command, name string, f playFlags) error {
-	in, out, err := env.RequireTerminal("gateway render " + name + " prints the last screen")
+// runPlay plays a recording in this terminal.
+func runPlay(ctx context.Context, env *cli.Env, opts playOptions) error {
+	if !(opts.speed >= 1.0/16 && opts.speed <= 64) { // nor not a number
+		return cli.Usage("--speed %g: must be 0.0625 to 64", opts.speed)
+	}
+	if env.JSON {
+		return cli.Fail(cli.StatusUsage, "play: --json: a moving picture has no JSON form").
+			WithHint("gateway render --json " + opts.file + " prints the last screen")
+	}
+	if opts.idle < 0 || opts.from < 0 {
+		return cli.Usage("--idle and --from: must not be negative")
+	}
+	in, out, err := env.RequireTerminal("gateway render " + opts.file + " prints the last screen")
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(name)
+	file, err := os.Open(opts.file)
 	if err != nil {
 		return cli.Usage("%w", err)
 	}
 	defer file.Close()
-	err = play.Run(cmd.Context(), play.Config{
+	err = play.Run(ctx, play.Config{
 		File:  file,
 		Own:   env.Taste.Redact,
-		From:  f.from,
-		Speed: f.speed,
-		Idle:  f.idle,
+		From:  opts.from,
+		Speed: opts.speed,
+		Idle:  opts.idle,
 		In:    in,
 		Out:   out,
 	})
 	if err != nil {
-		f := cli.Fail(cli.StatusRefused, "play: %s: %w", name, err)
+		f := cli.Fail(cli.StatusRefused, "play: %s: %w", opts.file, err)
 		if errors.Is(err, record.ErrNoCast) {
 			return f.WithHint("make one with proxy --record FILE")
 		}

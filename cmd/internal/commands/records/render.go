@@ -3,10 +3,12 @@ package records
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,19 +21,22 @@ import (
 // maxRender bounds the input of render: the recording of a day, which fits into memory.
 const maxRender = 1 << 30
 
-// renderFlags are the flags of gateway render.
-type renderFlags struct {
+// renderOptions are the options of gateway render.
+type renderOptions struct {
+	file              string // - for the standard input
 	cols, rows, chunk int
+	sized             bool   // a size is given, which wins over an asciicast's
+	part              string // the first given flag of a film's part
 	resizes           []string
 	text, ansi        bool
 	animate           bool
 	svg, png, v2      string
-	film              filmFlags
+	film              filmOptions
 }
 
 // NewRender makes the command gateway render.
 func NewRender(env *cli.Env) *cobra.Command {
-	var f renderFlags
+	var opts renderOptions
 	cmd := &cobra.Command{
 		Use: "render [--ansi | --svg FILE [--animate] | --png FILE | --gif FILE | --html FILE " +
 			"| --v2 FILE | --json] [FILE]",
@@ -49,25 +54,28 @@ func NewRender(env *cli.Env) *cobra.Command {
 			"  gateway render --gif fix.gif --from 1m10s --to 1m40s session.cast",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return renderRecording(env, cmd, f, args)
+			opts.file = fileArg(args)
+			opts.sized = firstChanged(cmd, "cols", "rows") != ""
+			opts.part = firstChanged(cmd, "from", "to", "idle")
+			return runRender(cmd.Context(), env, opts)
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.cols, "cols", 80, "columns of the screen")
-	flags.IntVar(&f.rows, "rows", 24, "rows of the screen")
-	flags.StringArrayVar(&f.resizes, "resize-at", nil,
+	flags.IntVar(&opts.cols, "cols", 80, "columns of the screen")
+	flags.IntVar(&opts.rows, "rows", 24, "rows of the screen")
+	flags.StringArrayVar(&opts.resizes, "resize-at", nil,
 		"change the size after OFF bytes of input, as `OFF:COLSxROWS`; may be repeated")
-	flags.IntVar(&f.chunk, "chunk", 0, "feed `N` bytes at a time; 0 for all at once")
-	flags.BoolVar(&f.text, "text", false, "print plain text (the default)")
-	flags.BoolVar(&f.ansi, "ansi", false, "print text with colours")
-	flags.StringVar(&f.svg, "svg", "", "write an SVG to `FILE`; - for standard output")
-	flags.BoolVar(&f.animate, "animate", false,
+	flags.IntVar(&opts.chunk, "chunk", 0, "feed `N` bytes at a time; 0 for all at once")
+	flags.BoolVar(&opts.text, "text", false, "print plain text (the default)")
+	flags.BoolVar(&opts.ansi, "ansi", false, "print text with colours")
+	flags.StringVar(&opts.svg, "svg", "", "write an SVG to `FILE`; - for standard output")
+	flags.BoolVar(&opts.animate, "animate", false,
 		"with --svg: play the whole recording, for a web page or a README")
-	flags.StringVar(&f.png, "png", "", "write a PNG to `FILE`; - for standard output")
-	flags.StringVar(&f.v2, "v2", "",
+	flags.StringVar(&opts.png, "png", "", "write a PNG to `FILE`; - for standard output")
+	flags.StringVar(&opts.v2, "v2", "",
 		"convert the recording to asciicast v2, for older players, and write it to `FILE`; - for "+
 			"standard output")
-	f.film.addFlags(cmd)
+	opts.film.addFlags(cmd)
 	exclusive(cmd, "text", "ansi", "svg", "png", "gif", "html", "v2")
 	for _, name := range []string{
 		"text", "ansi", "png", "gif", "html", "v2", "cols", "rows", "resize-at", "chunk",
@@ -77,29 +85,47 @@ func NewRender(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-func renderRecording(env *cli.Env, cmd *cobra.Command, f renderFlags, args []string) error {
-	if f.animate && f.svg == "" {
+// fileArg returns the file that a command line names, or - for the standard input.
+func fileArg(args []string) string {
+	if len(args) == 0 {
+		return "-"
+	}
+	return args[0]
+}
+
+// firstChanged returns the first given one of these flags, or "".
+func firstChanged(cmd *cobra.Command, names ...string) string {
+	at := slices.IndexFunc(names, cmd.Flags().Changed)
+	if at < 0 {
+		return ""
+	}
+	return names[at]
+}
+
+// runRender draws a recording, or what a terminal printed.
+func runRender(ctx context.Context, env *cli.Env, opts renderOptions) error {
+	if opts.animate && opts.svg == "" {
 		return cli.Usage("--animate goes with --svg FILE")
 	}
-	if err := f.film.checkFlags(cmd); err != nil {
+	if err := opts.film.checkPart(opts.part); err != nil {
 		return err
 	}
-	b, err := readRender(env, args)
+	b, err := readRender(env, opts.file)
 	switch {
 	case err != nil:
 		return err
-	case f.film.isWanted():
-		return writeFilm(cmd.Context(), env, f.film, b)
-	case f.v2 != "":
-		return writeOlderFormat(env, f.v2, b)
-	case f.animate:
-		return writeAnimation(env, f.svg, b)
+	case opts.film.isWanted():
+		return writeFilm(ctx, env, opts.film, b)
+	case opts.v2 != "":
+		return writeOlderFormat(env, opts.v2, b)
+	case opts.animate:
+		return writeAnimation(env, opts.svg, b)
 	}
-	s, err := finalScreen(b, f, cmd.Flags().Changed("cols") || cmd.Flags().Changed("rows"))
+	s, err := finalScreen(b, opts)
 	if err != nil {
 		return err
 	}
-	return showRender(env, f, s)
+	return showRender(env, opts, s)
 }
 
 // exclusive lets only one of these flags stand. cobra knows, for completions, and says so in words
@@ -145,22 +171,21 @@ func writeOlderFormat(env *cli.Env, name string, b []byte) error {
 	return cli.WriteAnswer(env, "the recording", name, out.Bytes())
 }
 
-// finalScreen plays the input and returns the screen at its end. A size given on the command line
-// wins over an asciicast's.
-func finalScreen(b []byte, f renderFlags, sized bool) (*screen.Screen, error) {
-	o := render.Options{Cols: f.cols, Rows: f.rows}
+// finalScreen plays the input and returns the screen at its end.
+func finalScreen(b []byte, opts renderOptions) (*screen.Screen, error) {
+	o := render.Options{Cols: opts.cols, Rows: opts.rows}
 	if render.IsCast(b) {
 		out, cast, err := render.Cast(b)
 		if err != nil {
 			return nil, err
 		}
 		b, o.Resizes = out, cast.Resizes
-		if !sized {
+		if !opts.sized {
 			o.Cols, o.Rows = cast.Cols, cast.Rows
 		}
 	}
-	o.Chunk = f.chunk
-	for _, s := range f.resizes {
+	o.Chunk = opts.chunk
+	for _, s := range opts.resizes {
 		r, err := render.ParseResize(s)
 		if err != nil {
 			return nil, cli.Usage("--resize-at: %w", err)
@@ -174,10 +199,10 @@ func finalScreen(b []byte, f renderFlags, sized bool) (*screen.Screen, error) {
 	return s, nil
 }
 
-func readRender(env *cli.Env, args []string) ([]byte, error) {
+func readRender(env *cli.Env, file string) ([]byte, error) {
 	in := io.Reader(env.In)
-	if len(args) == 1 && args[0] != "-" {
-		f, err := os.Open(args[0])
+	if file != "-" {
+		f, err := os.Open(file)
 		if err != nil {
 			return nil, cli.Usage("%w", err)
 		}
@@ -194,24 +219,24 @@ func readRender(env *cli.Env, args []string) ([]byte, error) {
 	return b, nil
 }
 
-func showRender(env *cli.Env, f renderFlags, s *screen.Screen) error {
+func showRender(env *cli.Env, opts renderOptions, s *screen.Screen) error {
 	text := ""
 	switch {
-	case f.svg != "":
-		return cli.WriteAnswer(env, "the picture", f.svg, []byte(render.SVG(s)))
-	case f.png != "":
+	case opts.svg != "":
+		return cli.WriteAnswer(env, "the picture", opts.svg, []byte(render.SVG(s)))
+	case opts.png != "":
 		var b bytes.Buffer
 		if err := render.PNG(&b, s); err != nil {
 			return err
 		}
-		return cli.WriteAnswer(env, "the picture", f.png, b.Bytes())
+		return cli.WriteAnswer(env, "the picture", opts.png, b.Bytes())
 	case env.JSON:
 		b, err := render.JSON(s)
 		if err != nil {
 			return fmt.Errorf("write the screen: %w", err)
 		}
 		text = string(b)
-	case f.ansi:
+	case opts.ansi:
 		text = render.ANSI(s)
 	default:
 		text = render.Text(s)

@@ -14,7 +14,7 @@ import (
 	"terminalproxy/cmd/internal/cli"
 )
 
-func runRender(t *testing.T, in string, json bool, args ...string) (string, error) {
+func renderInput(t *testing.T, in string, json bool, args ...string) (string, error) {
 	t.Helper()
 	var out, errw bytes.Buffer
 	env := &cli.Env{In: io.NopCloser(strings.NewReader(in)), Out: &out, Err: &errw, JSON: json}
@@ -28,7 +28,7 @@ func runRender(t *testing.T, in string, json bool, args ...string) (string, erro
 // renderToFile runs gateway render, and returns the file that it makes.
 func renderToFile(t *testing.T, file string, args ...string) string {
 	t.Helper()
-	_, err := runRender(t, "", false, args...)
+	_, err := renderInput(t, "", false, args...)
 	require.NoError(t, err)
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -36,15 +36,15 @@ func renderToFile(t *testing.T, file string, args ...string) string {
 }
 
 func TestRender(t *testing.T) {
-	out, err := runRender(t, "\x1b[31mred\x1b[m\r\n0123456789", false, "--cols", "5", "--rows", "4")
+	out, err := renderInput(t, "\x1b[31mred\x1b[m\r\n0123456789", false, "--cols", "5", "--rows", "4")
 	require.NoError(t, err)
 	require.Equal(t, "red\n01234\n56789\n", out)
 
-	out, err = runRender(t, "\x1b[31mred", false, "--ansi")
+	out, err = renderInput(t, "\x1b[31mred", false, "--ansi")
 	require.NoError(t, err)
 	require.Equal(t, "\x1b[0;31mred\x1b[0m\n", out)
 
-	out, err = runRender(t, "ab", true, "--cols", "4", "--rows", "1", "--resize-at", "1:6x1", "--chunk", "1")
+	out, err = renderInput(t, "ab", true, "--cols", "4", "--rows", "1", "--resize-at", "1:6x1", "--chunk", "1")
 	require.NoError(t, err)
 	require.Contains(t, out, `"lines":["ab"]`)
 
@@ -54,10 +54,10 @@ func TestRender(t *testing.T) {
 	require.Contains(t, renderToFile(t, svg, "--svg", svg, cast), "hello")
 
 	v3 := "{\"version\":3,\"term\":{\"cols\":9,\"rows\":2}}\n[0.5,\"o\",\"hello\"]\n[0.5,\"x\",\"0\"]\n"
-	out, err = runRender(t, v3, false)
+	out, err = renderInput(t, v3, false)
 	require.NoError(t, err)
 	require.Equal(t, "hello\n", out)
-	out, err = runRender(t, v3, false, "--v2", "-")
+	out, err = renderInput(t, v3, false, "--v2", "-")
 	require.NoError(t, err)
 	require.Equal(t, "{\"version\":2,\"width\":9,\"height\":2}\n[0.500000, \"o\", \"hello\"]\n", out)
 
@@ -70,14 +70,14 @@ func TestRender(t *testing.T) {
 func TestRenderAFilm(t *testing.T) {
 	v3 := `{"version":3,"term":{"cols":40,"rows":2},"command":"sh -c 'a<b'"}` + "\n" + `[1,"A","{\"agent\":\"claude\"}"]` + "\n" + `[0,"i","ls\r"]` + "\n" +
 		`[0,"o","hello <there>"]` + "\n" + `[20,"o","\r\nbye"]` + "\n"
-	out, err := runRender(t, v3, false, "--gif", "-", "--idle", "1s")
+	out, err := renderInput(t, v3, false, "--gif", "-", "--idle", "1s")
 	require.NoError(t, err)
 	film, err := gif.DecodeAll(strings.NewReader(out))
 	require.NoError(t, err)
 	require.Equal(t, []int{100, 100, 2}, film.Delay)
 	require.Equal(t, 3*18, film.Config.Height, "a row more, for who typed")
 
-	page, err := runRender(t, v3, false, "--html", "-", "--from", "500ms", "--to", "15s")
+	page, err := renderInput(t, v3, false, "--html", "-", "--from", "500ms", "--to", "15s")
 	require.NoError(t, err)
 	require.Contains(t, page, "hello &lt;there&gt;")
 	require.Contains(t, page, "<p>0:01  claude: ls⏎</p>")
@@ -105,7 +105,7 @@ func TestRenderBadInput(t *testing.T) {
 		{"--html", "-", "--from", "2s", "--to", "1s"},
 		{"--html", "-", "--idle", "-1s"},
 	} {
-		_, err := runRender(t, "abc", false, args...)
+		_, err := renderInput(t, "abc", false, args...)
 		require.Error(t, err, args)
 	}
 }

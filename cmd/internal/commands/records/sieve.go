@@ -14,7 +14,7 @@ type sieve struct {
 }
 
 // parseSieve reads the flags for a session that began at begin.
-func (f showFlags) parseSieve(begin time.Time) (sieve, error) {
+func (f showOptions) parseSieve(begin time.Time) (sieve, error) {
 	s := sieve{agent: f.agent}
 	for _, bound := range []struct {
 		name, text string

@@ -13,14 +13,15 @@ import (
 	"terminalproxy/proxy/record"
 )
 
-// verifyFlags say what audit verify expects of a log.
-type verifyFlags struct {
+// verifyOptions say what audit verify expects of a log.
+type verifyOptions struct {
+	file    string
 	head    string
 	running bool
 }
 
 func newAuditVerify(env *cli.Env) *cobra.Command {
-	var in verifyFlags
+	var opts verifyOptions
 	cmd := &cobra.Command{
 		Use:   "verify FILE [--head HASH] [--running]",
 		Short: "Check that an audit log is whole and unchanged",
@@ -33,26 +34,31 @@ func newAuditVerify(env *cli.Env) *cobra.Command {
 			"whole file can also write a new chain:\n" +
 			"keep the head hash that verify prints somewhere else, and compare it with --head.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			in.head = strings.ToLower(strings.TrimSpace(in.head))
-			if hash, err := hex.DecodeString(in.head); err != nil ||
-				len(hash) != 0 && len(hash) != 32 {
-				return cli.Usage(
-					"--head: %.80q is not a hash: use the 64 hexadecimal digits that audit "+
-						"verify printed", in.head)
-			}
-			f, err := openLog(args[0])
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			return verifyRecords(env, f, in)
+			opts.file = args[0]
+			return runAuditVerify(env, opts)
 		},
 	}
-	cmd.Flags().StringVar(&in.head, "head", "",
+	cmd.Flags().StringVar(&opts.head, "head", "",
 		"fail unless the last entry has this `HASH`; with --running, any entry may have it")
-	cmd.Flags().BoolVar(&in.running, "running", false,
+	cmd.Flags().BoolVar(&opts.running, "running", false,
 		"accept a log without its end: the session still runs, or its proxy was killed")
 	return cmd
+}
+
+// runAuditVerify checks an audit log, and the recording beside it.
+func runAuditVerify(env *cli.Env, opts verifyOptions) error {
+	opts.head = strings.ToLower(strings.TrimSpace(opts.head))
+	if hash, err := hex.DecodeString(opts.head); err != nil || len(hash) != 0 && len(hash) != 32 {
+		return cli.Usage(
+			"--head: %.80q is not a hash: use the 64 hexadecimal digits that audit verify printed",
+			opts.head)
+	}
+	f, err := openLog(opts.file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return verifyRecords(env, f, opts)
 }
 
 // verified is what audit verify prints with --json.
@@ -76,7 +82,7 @@ type damage struct {
 	Why  string `json:"why"`
 }
 
-func verifyRecords(env *cli.Env, f *os.File, in verifyFlags) error {
+func verifyRecords(env *cli.Env, f *os.File, in verifyOptions) error {
 	v := verified{File: f.Name(), Cast: "unknown"}
 	found := 0 // the line that --head names
 	log, err := record.Read(f, func(e *record.Entry) error {
@@ -128,7 +134,7 @@ func (v verified) newFailure(format string, args ...any) *cli.Failure {
 }
 
 // checkExpected holds an unbroken log against the expected facts.
-func (v verified) checkExpected(in verifyFlags) error {
+func (v verified) checkExpected(in verifyOptions) error {
 	switch {
 	case v.Entries == 0:
 		return v.newFailure("the log is empty")
