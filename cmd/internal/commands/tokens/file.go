@@ -14,7 +14,7 @@ import (
 
 // filePath returns where a new token is saved, "" if it is printed. A file in the way is an error
 // before the token exists.
-func (n newToken) filePath() (path string, err error) {
+func (n createOptions) filePath() (path string, err error) {
 	switch {
 	case n.local:
 		path, err = userdirs.LocalTokenPath(n.name)

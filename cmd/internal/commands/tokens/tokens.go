@@ -28,7 +28,7 @@ func New(env *cli.Env) *cobra.Command {
 }
 
 func newTokenCreate(env *cli.Env, path *string) *cobra.Command {
-	var n newToken
+	var opts createOptions
 	cmd := &cobra.Command{
 		Use:   "create NAME --role proxy|agent|viewer|owner | --local",
 		Short: "Create a token and print it, once",
@@ -44,39 +44,28 @@ func newTokenCreate(env *cli.Env, path *string) *cobra.Command {
 			"stays as it is:\n\n" +
 			"  gateway token create laptop --role proxy --out laptop.token",
 		RunE: func(_ *cobra.Command, args []string) error {
-			n.name = args[0]
-			if n.local && n.role == "" {
-				n.role = string(auth.RoleAgent)
-			}
-			if err := n.checkFlags(*path); err != nil {
-				return err
-			}
-			if n.local || auth.Role(n.role) == auth.RoleOwner {
-				err := env.RequireOutside("create such a token in a terminal that no agent sees")
-				if err != nil {
-					return err
-				}
-			}
-			return hintAtOut(env, createToken(env, *path, n))
+			opts.name, opts.store = args[0], *path
+			return runCreate(env, opts)
 		},
 	}
-	cmd.Flags().StringVar(&n.out, cli.OutFlag, "",
+	cmd.Flags().StringVar(&opts.out, cli.OutFlag, "",
 		"write the token to `FILE`, which must not exist yet; - prints it (default: print it)")
-	cmd.Flags().StringVar(&n.role, "role", "", "what the token allows (required without --local)")
-	cmd.Flags().BoolVar(&n.save, "save", false,
+	cmd.Flags().StringVar(&opts.role, "role", "", "what the token allows (required without --local)")
+	cmd.Flags().BoolVar(&opts.save, "save", false,
 		"with --role owner: save it where gateway grant finds it, instead of printing it")
-	cmd.Flags().BoolVar(&n.local, "local", false,
+	cmd.Flags().BoolVar(&opts.local, "local", false,
 		"for an agent on this machine: save it to a file for --agent-token, instead of printing it")
-	cmd.Flags().StringVar(&n.namespace, "namespace", "",
+	cmd.Flags().StringVar(&opts.namespace, "namespace", "",
 		"`NAME` of a group of tokens: agents, viewers and owners of it see the sessions of its "+
 			"proxies and no others (default: the group without a name)")
-	cmd.Flags().DurationVar(&n.expires, "expires", 0,
+	cmd.Flags().DurationVar(&opts.expires, "expires", 0,
 		"how long the token is valid (default: until revoked)")
 	return cmd
 }
 
-// newToken is a token to make.
-type newToken struct {
+// createOptions are the options of gateway token create.
+type createOptions struct {
+	store       string // the file of tokens, "" for this machine's
 	name, role  string
 	namespace   string
 	out         string // "" and - for the standard output
@@ -84,9 +73,9 @@ type newToken struct {
 	expires     time.Duration
 }
 
-func (n newToken) checkFlags(path string) error {
+func (n createOptions) checkFlags() error {
 	switch {
-	case n.local && path != "":
+	case n.local && n.store != "":
 		return cli.Usage(
 			"token create: --local: such tokens are kept with this machine's own: leave out " +
 				"--tokens")
@@ -114,12 +103,29 @@ func (n newToken) checkFlags(path string) error {
 	return nil
 }
 
-func createToken(env *cli.Env, path string, n newToken) error {
+// runCreate makes a token, and prints or saves it.
+func runCreate(env *cli.Env, opts createOptions) error {
+	if opts.local && opts.role == "" {
+		opts.role = string(auth.RoleAgent)
+	}
+	if err := opts.checkFlags(); err != nil {
+		return err
+	}
+	if opts.local || auth.Role(opts.role) == auth.RoleOwner {
+		err := env.RequireOutside("create such a token in a terminal that no agent sees")
+		if err != nil {
+			return err
+		}
+	}
+	return hintAtOut(env, createToken(env, opts))
+}
+
+func createToken(env *cli.Env, n createOptions) error {
 	file, err := n.filePath()
 	if err != nil {
 		return err
 	}
-	_, store, err := cli.OpenTokens(path)
+	_, store, err := cli.OpenTokens(n.store)
 	if err != nil {
 		return err
 	}
@@ -129,7 +135,7 @@ func createToken(env *cli.Env, path string, n newToken) error {
 	}
 	token, err := store.Create(t)
 	switch {
-	case err != nil && path == "":
+	case err != nil && n.store == "":
 		return cli.Unwritten(fmt.Errorf("token create: %w", err), "XDG_STATE_HOME")
 	case err != nil:
 		return fmt.Errorf("token create: %w", err)
@@ -173,17 +179,22 @@ func newTokenLs(env *cli.Env, path *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "ls", Aliases: []string{"list"}, Short: "List tokens", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, store, err := cli.OpenTokens(*path)
-			if err != nil {
-				return err
-			}
-			tokens, err := store.List()
-			if err != nil {
-				return fmt.Errorf("token ls: %w", err)
-			}
-			return printTokens(env, tokens)
+			return runLs(env, *path)
 		},
 	}
+}
+
+// runLs lists the tokens of a file.
+func runLs(env *cli.Env, path string) error {
+	_, store, err := cli.OpenTokens(path)
+	if err != nil {
+		return err
+	}
+	tokens, err := store.List()
+	if err != nil {
+		return fmt.Errorf("token ls: %w", err)
+	}
+	return printTokens(env, tokens)
 }
 
 // shownToken is a token without its hash.
@@ -237,21 +248,26 @@ func newTokenRevoke(env *cli.Env, path *string) *cobra.Command {
 		Short: "Revoke a token and close its connections",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			_, store, err := cli.OpenTokens(*path)
-			if err != nil {
-				return err
-			}
-			if err := store.Revoke(args[0]); err != nil {
-				return cli.Fail(cli.StatusRefused, "token revoke: %w",
-					err).WithHint("gateway token ls lists them")
-			}
-			if file, err := userdirs.LocalTokenPath(args[0]); err == nil && *path == "" && !env.JSON {
-				// an agent may still be told of it: it is not for this to remove
-				if _, err := os.Lstat(file); err == nil {
-					_, _ = fmt.Fprintln(env.Err, "hint: the file that holds it is useless now: rm "+file)
-				}
-			}
-			return env.PrintAnswer(map[string]any{"name": args[0], "revoked": true}, "revoked")
+			return runRevoke(env, *path, args[0])
 		},
 	}
+}
+
+// runRevoke revokes a token of a file.
+func runRevoke(env *cli.Env, path, name string) error {
+	_, store, err := cli.OpenTokens(path)
+	if err != nil {
+		return err
+	}
+	if err := store.Revoke(name); err != nil {
+		return cli.Fail(cli.StatusRefused, "token revoke: %w", err).
+			WithHint("gateway token ls lists them")
+	}
+	if file, err := userdirs.LocalTokenPath(name); err == nil && path == "" && !env.JSON {
+		// an agent may still be told of it: it is not for this to remove
+		if _, err := os.Lstat(file); err == nil {
+			_, _ = fmt.Fprintln(env.Err, "hint: the file that holds it is useless now: rm "+file)
+		}
+	}
+	return env.PrintAnswer(map[string]any{"name": name, "revoked": true}, "revoked")
 }
