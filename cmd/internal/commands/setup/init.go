@@ -92,12 +92,11 @@ func openers() []opener {
 
 // NewInit prints what shares each new terminal.
 func NewInit(env *cli.Env) *cobra.Command {
-	var s snippet
+	var opts initOptions
 	var names, places []string
 	for _, o := range openers() {
 		names, places = append(names, o.name), append(places, "  "+o.place)
 	}
-	known := strings.Join(names, ", ")
 	cmd := &cobra.Command{
 		Use:   "init SHELL",
 		Short: "Print the lines that share each new terminal of a shell, of tmux or of VS Code",
@@ -113,21 +112,36 @@ func NewInit(env *cli.Env) *cobra.Command {
 		Example:           strings.Join(places, "\n"),
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return cli.Fail(cli.StatusUsage, "init: name one of %s",
-					known).WithHint("for bash: " + openers()[0].place)
-			}
-			for _, o := range openers() {
-				if o.name == args[0] {
-					return printInit(env, o, &s)
-				}
-			}
-			return cli.Fail(cli.StatusUsage, "init: there are no lines for %.40q: name one of %s", args[0],
-				known).WithHint("see gateway init --help")
+			opts.shells = args
+			return runInit(env, opts)
 		},
 	}
-	cmd.Flags().BoolVar(&s.ssh, "ssh", false, "share logins by ssh, too")
+	cmd.Flags().BoolVar(&opts.ssh, "ssh", false, "share logins by ssh, too")
 	return cmd
+}
+
+// initOptions are the options of gateway init.
+type initOptions struct {
+	shells []string // one, or it is a mistake
+	ssh    bool
+}
+
+// runInit prints the lines for a shell, tmux or VS Code.
+func runInit(env *cli.Env, opts initOptions) error {
+	var names []string
+	for _, o := range openers() {
+		if len(opts.shells) == 1 && o.name == opts.shells[0] {
+			return printInit(env, o, &snippet{ssh: opts.ssh})
+		}
+		names = append(names, o.name)
+	}
+	known := strings.Join(names, ", ")
+	if len(opts.shells) != 1 {
+		return cli.Fail(cli.StatusUsage, "init: name one of %s", known).
+			WithHint("for bash: " + openers()[0].place)
+	}
+	return cli.Fail(cli.StatusUsage, "init: there are no lines for %.40q: name one of %s",
+		opts.shells[0], known).WithHint("see gateway init --help")
 }
 
 func printInit(env *cli.Env, o opener, s *snippet) error {

@@ -14,6 +14,9 @@ func NewManual(root *cobra.Command) *cobra.Command {
 			"DIR, a share directory",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
-		RunE:   func(_ *cobra.Command, args []string) error { return manual.Write(args[0], root) },
+		RunE:   func(_ *cobra.Command, args []string) error { return runManual(args[0], root) },
 	}
 }
+
+// runManual writes the pages and completions of a command below a share directory.
+func runManual(dir string, root *cobra.Command) error { return manual.Write(dir, root) }

@@ -38,18 +38,27 @@ func NewMarks(env *cli.Env) *cobra.Command {
 		Example:           strings.Join(lines, "\n"),
 		ValidArgsFunction: cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {
-			known := strings.Join(shells, ", ")
-			if len(args) != 1 {
-				return cli.Fail(cli.StatusUsage, "marks: name one shell: %s",
-					known).WithHint(`for bash: ` + markShells[0].line)
-			}
-			snippet, ok := marks.Snippet(args[0])
-			if !ok {
-				return cli.Fail(cli.StatusUsage, "marks: there is no snippet for %.40q: name one of %s",
-					args[0], known).WithHint("see gateway marks --help")
-			}
-			return env.PrintAnswer(map[string]any{"shell": args[0], "snippet": snippet},
-				strings.TrimSuffix(snippet, "\n"))
+			return runMarks(env, args)
 		},
 	}
+}
+
+// runMarks prints the lines that make a shell mark its commands. shells is one, or a mistake.
+func runMarks(env *cli.Env, shells []string) error {
+	var names []string
+	for _, s := range markShells {
+		names = append(names, s.shell)
+	}
+	known := strings.Join(names, ", ")
+	if len(shells) != 1 {
+		return cli.Fail(cli.StatusUsage, "marks: name one shell: %s", known).
+			WithHint(`for bash: ` + markShells[0].line)
+	}
+	snippet, ok := marks.Snippet(shells[0])
+	if !ok {
+		return cli.Fail(cli.StatusUsage, "marks: there is no snippet for %.40q: name one of %s",
+			shells[0], known).WithHint("see gateway marks --help")
+	}
+	return env.PrintAnswer(map[string]any{"shell": shells[0], "snippet": snippet},
+		strings.TrimSuffix(snippet, "\n"))
 }

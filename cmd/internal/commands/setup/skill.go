@@ -28,7 +28,12 @@ func NewSkill(env *cli.Env) *cobra.Command {
 		Example: "  mkdir -p ~/.config/opencode/skills/user-terminal\n" +
 			"  gateway skill > ~/.config/opencode/skills/user-terminal/SKILL.md",
 		RunE: func(*cobra.Command, []string) error {
-			return env.PrintAnswer(map[string]any{"skill": skill}, strings.TrimSuffix(skill, "\n"))
+			return runSkill(env)
 		},
 	}
+}
+
+// runSkill prints the skill.
+func runSkill(env *cli.Env) error {
+	return env.PrintAnswer(map[string]any{"skill": skill}, strings.TrimSuffix(skill, "\n"))
 }
