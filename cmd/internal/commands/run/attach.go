@@ -24,9 +24,15 @@ import (
 	"terminalproxy/proxy/terminal/tty"
 )
 
+// attachOptions are the options of gateway attach.
+type attachOptions struct {
+	session string
+	watch   bool
+}
+
 // NewAttach makes the command gateway attach.
 func NewAttach(env *cli.Env) *cobra.Command {
-	var watch bool
+	var opts attachOptions
 	cmd := &cobra.Command{
 		Use: "attach [ID] [--watch]",
 		Short: "Come back to a session that was left running, or attach to one that an " +
@@ -49,41 +55,47 @@ func NewAttach(env *cli.Env) *cobra.Command {
 			"With --watch you only watch, and q leaves. For a session on its user's own " +
 			"terminal, you see what agents see.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in, isIn := env.In.(*os.File)
-			out, isOut := env.Out.(*os.File)
-			if !isIn || !isOut {
-				return errNoTerminal
-			}
-			if found, err := attachKept(env, cli.SessionArg(args), in, out, watch); found {
-				return err
-			}
-			id := ""
-			err := env.AsPerson(cli.DefaultName, func(c *client.Client) error {
-				meant := cli.SessionArg(args)
-				if meant == "" && !watch {
-					meant = detached(cmd.Context(), c)
-				}
-				return cli.OnSession(
-					cmd.Context(),
-					meant,
-					func(c *client.Client, s protocol.SessionInfo) error {
-						if s.Kept && s.State == protocol.StateRunning && !watch {
-							id = s.SessionID
-							return errors.Join(feedsBack(cmd.Context(), c, id),
-								inAgents(cmd.Context(), c))
-						}
-						return attachSession(cmd.Context(), env, c, s, in, out, watch)
-					},
-				)(c)
-			})
-			if err != nil || id == "" {
-				return err
-			}
-			return comeBack(env, id, in, out)
+			opts.session = cli.SessionArg(args)
+			return runAttach(cmd.Context(), env, opts)
 		},
 	}
-	cmd.Flags().BoolVar(&watch, "watch", false, "only watch: your keys do not reach the program")
+	cmd.Flags().BoolVar(&opts.watch, "watch", false, "only watch: your keys do not reach the program")
 	return cmd
+}
+
+// runAttach brings a session into this terminal.
+func runAttach(ctx context.Context, env *cli.Env, opts attachOptions) error {
+	in, isIn := env.In.(*os.File)
+	out, isOut := env.Out.(*os.File)
+	if !isIn || !isOut {
+		return errNoTerminal
+	}
+	if found, err := attachKept(env, opts.session, in, out, opts.watch); found {
+		return err
+	}
+	id := ""
+	err := env.AsPerson(cli.DefaultName, func(c *client.Client) error {
+		meant := opts.session
+		if meant == "" && !opts.watch {
+			meant = detached(ctx, c)
+		}
+		return cli.OnSession(
+			ctx,
+			meant,
+			func(c *client.Client, s protocol.SessionInfo) error {
+				if s.Kept && s.State == protocol.StateRunning && !opts.watch {
+					id = s.SessionID
+					return errors.Join(feedsBack(ctx, c, id),
+						inAgents(ctx, c))
+				}
+				return attachSession(ctx, env, c, s, in, out, opts.watch)
+			},
+		)(c)
+	})
+	if err != nil || id == "" {
+		return err
+	}
+	return comeBack(env, id, in, out)
 }
 
 var errNoTerminal = cli.Usage(

@@ -23,8 +23,9 @@ import (
 	"terminalproxy/proxy/detached/headless"
 )
 
-// runFlags are the flags of run.
-type runFlags struct {
+// runOptions are the options of gateway run.
+type runOptions struct {
+	program       []string
 	name, cwd, as string
 	cols, rows    int
 	idle          time.Duration
@@ -35,7 +36,7 @@ type runFlags struct {
 
 // New makes the command gateway run.
 func New(env *cli.Env) *cobra.Command {
-	var in runFlags
+	var opts runOptions
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- PROGRAM [ARG ...]",
 		Short: "Run a program in a terminal of its own, for an agent",
@@ -49,57 +50,63 @@ func New(env *cli.Env) *cobra.Command {
 			"ends once PROGRAM runs, and PROGRAM outlives the window and this shell.",
 		Example: "  gateway run -- psql mydb &\n  gateway send ID --text '\\d' --enter",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case in.cols < 0 || in.cols > protocol.MaxSize:
-				return cli.Usage("--cols %d: must be 1 to %d", in.cols, protocol.MaxSize)
-			case in.rows < 0 || in.rows > protocol.MaxSize:
-				return cli.Usage("--rows %d: must be 1 to %d", in.rows, protocol.MaxSize)
-			case in.idle < 0:
-				return cli.Usage("--idle-limit %s: must not be negative", in.idle)
-			case in.approve && !in.chat:
-				return cli.Usage("--agents-may-approve needs --chat")
-			case in.within > 0 && !in.chat && env.Preset[coding.WithinFlag] == "":
-				return cli.Usage("--%s needs --chat", coding.WithinFlag)
-			case coding.CheckWithin(in.within) != nil:
-				return cli.Usage("%w", coding.CheckWithin(in.within))
-			case len(in.name) > protocol.MaxName:
-				return cli.Usage("--name is %d bytes long; the limit is %d", len(in.name),
-					protocol.MaxName)
-			}
-			if in.keep && os.Args[0] != cli.KeptName {
-				return keepRunning(env, os.Args[1:])
-			}
-			return runProgram(cmd.Context(), env, in, args)
+			opts.program = args
+			return runRun(cmd.Context(), env, opts)
 		},
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false) // what stands behind PROGRAM is its own
-	f.StringVar(&in.name, "name", "", "`NAME` of the session (default: the program's)")
-	f.StringVar(&in.cwd, "cwd", "", "start in `DIRECTORY`")
-	f.IntVar(&in.cols, "cols", 0, "columns (default 80)")
-	f.IntVar(&in.rows, "rows", 0, "rows (default 24)")
-	f.DurationVar(&in.idle, "idle-limit", 0,
+	f.StringVar(&opts.name, "name", "", "`NAME` of the session (default: the program's)")
+	f.StringVar(&opts.cwd, "cwd", "", "start in `DIRECTORY`")
+	f.IntVar(&opts.cols, "cols", 0, "columns (default 80)")
+	f.IntVar(&opts.rows, "rows", 0, "rows (default 24)")
+	f.DurationVar(&opts.idle, "idle-limit", 0,
 		"end the program after this long without activity (default: never)")
-	f.BoolVar(&in.keep, "keep", false,
+	f.BoolVar(&opts.keep, "keep", false,
 		"host PROGRAM in the background: it keeps running when this window is closed")
-	f.StringVar(&in.as, "as", cli.DefaultName, cli.AsHelp)
-	f.BoolVar(&in.chat, "chat", false,
+	f.StringVar(&opts.as, "as", cli.DefaultName, cli.AsHelp)
+	f.BoolVar(&opts.chat, "chat", false,
 		"PROGRAM is a coding agent: show its conversation beside its own interface, with "+
 			"approvals and questions to answer")
-	f.DurationVar(&in.within, coding.WithinFlag, 0, "with --chat, "+coding.WithinHelp)
-	f.BoolVar(&in.approve, "agents-may-approve", false,
+	f.DurationVar(&opts.within, coding.WithinFlag, 0, "with --chat, "+coding.WithinHelp)
+	f.BoolVar(&opts.approve, "agents-may-approve", false,
 		"with --chat, let the keys of agents through while PROGRAM asks something")
 	return cmd
 }
 
+// runRun checks the options, and runs the program here or in a process that outlives this one.
+func runRun(ctx context.Context, env *cli.Env, opts runOptions) error {
+	switch {
+	case opts.cols < 0 || opts.cols > protocol.MaxSize:
+		return cli.Usage("--cols %d: must be 1 to %d", opts.cols, protocol.MaxSize)
+	case opts.rows < 0 || opts.rows > protocol.MaxSize:
+		return cli.Usage("--rows %d: must be 1 to %d", opts.rows, protocol.MaxSize)
+	case opts.idle < 0:
+		return cli.Usage("--idle-limit %s: must not be negative", opts.idle)
+	case opts.approve && !opts.chat:
+		return cli.Usage("--agents-may-approve needs --chat")
+	case opts.within > 0 && !opts.chat && env.Preset[coding.WithinFlag] == "":
+		return cli.Usage("--%s needs --chat", coding.WithinFlag)
+	case coding.CheckWithin(opts.within) != nil:
+		return cli.Usage("%w", coding.CheckWithin(opts.within))
+	case len(opts.name) > protocol.MaxName:
+		return cli.Usage("--name is %d bytes long; the limit is %d", len(opts.name),
+			protocol.MaxName)
+	}
+	if opts.keep && os.Args[0] != cli.KeptName {
+		return keepRunning(env, os.Args[1:])
+	}
+	return hostProgram(ctx, env, opts)
+}
+
 // startConversation starts the conversation with the coding agent that --chat asks for.
-func (in *runFlags) startConversation(dir string, args []string) (*coding.Conversation, error) {
+func (in *runOptions) startConversation(dir string) (*coding.Conversation, error) {
 	if !in.chat {
 		return &coding.Conversation{Done: func() {}}, nil
 	}
 	talk, err := coding.Start(coding.Program{
-		Command:          args[0],
-		Args:             args[1:],
+		Command:          in.program[0],
+		Args:             in.program[1:],
 		Dir:              dir,
 		Headless:         true,
 		AgentsMayApprove: in.approve,
@@ -114,8 +121,8 @@ func (in *runFlags) startConversation(dir string, args []string) (*coding.Conver
 	return talk, nil
 }
 
-// runProgram hosts one program to its end.
-func runProgram(ctx context.Context, env *cli.Env, in runFlags, args []string) (err error) {
+// hostProgram hosts one program to its end.
+func hostProgram(ctx context.Context, env *cli.Env, in runOptions) (err error) {
 	ep, err := env.Endpoint()
 	if err != nil {
 		return err
@@ -127,7 +134,7 @@ func runProgram(ctx context.Context, env *cli.Env, in runFlags, args []string) (
 	if err != nil {
 		return cli.Usage("--cwd: %w", err)
 	}
-	talk, err := in.startConversation(dir, args)
+	talk, err := in.startConversation(dir)
 	if err != nil {
 		return err
 	}
@@ -153,7 +160,7 @@ func runProgram(ctx context.Context, env *cli.Env, in runFlags, args []string) (
 	own.Conf.Idle, own.Chat = in.idle, talk.Chat
 	own.Conf.Ended = func(r headless.Result) { ended <- r }
 	id, err := own.Start(ctx, &protocol.ProxyStart{
-		Command: args[0], Args: args[1:], Cwd: dir,
+		Command: in.program[0], Args: in.program[1:], Cwd: dir,
 		Cols: in.cols, Rows: in.rows,
 		Name: in.name, AgentName: in.as,
 	})
@@ -168,7 +175,7 @@ func runProgram(ctx context.Context, env *cli.Env, in runFlags, args []string) (
 	}
 	select {
 	case r := <-ended:
-		reportProgramEnd(env, id, r, in, talk.Chat, args)
+		reportProgramEnd(env, id, r, in, talk.Chat)
 	case <-ctx.Done():
 		own.Close()
 		env.Status = (<-ended).Code
@@ -188,13 +195,13 @@ func notLocal() error {
 }
 
 func reportProgramEnd(env *cli.Env,
-	id string, r headless.Result, in runFlags, talk *proxy.Chat, args []string,
+	id string, r headless.Result, in runOptions, talk *proxy.Chat,
 ) {
 	env.Status = r.Code
 	if r.Agent != "" {
 		_, _ = fmt.Fprintf(env.Err, "gateway: run: %s\n", text.OneLine(r.Agent))
 		if talk.Session.State() == chat.Failed {
-			_, _ = fmt.Fprintf(env.Err, "hint: %s\n", coding.HintOfStart(args))
+			_, _ = fmt.Fprintf(env.Err, "hint: %s\n", coding.HintOfStart(in.program))
 		}
 	}
 	if r.Idle {
@@ -211,10 +218,15 @@ func sayStarted(env *cli.Env, id string) error {
 	return env.PrintAnswer(map[string]any{"sessionId": id}, id)
 }
 
+// closeOptions are the options of gateway close.
+type closeOptions struct {
+	session, as string
+	force       bool
+}
+
 // NewClose makes the command gateway close.
 func NewClose(env *cli.Env) *cobra.Command {
-	var force bool
-	var as string
+	var opts closeOptions
 	cmd := &cobra.Command{
 		Use:   "close ID [--force]",
 		Short: "End a session started by an agent, and every process in it",
@@ -225,18 +237,22 @@ func NewClose(env *cli.Env) *cobra.Command {
 			"daemons) asked to outlive it: they are\n" +
 			"left alone, and close says how many there are.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return env.AsPerson(
-				as,
-				cli.OnSession(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
-					return closeSession(cmd.Context(), env, c, s, force)
-				}),
-			)
+			opts.session = args[0]
+			return runClose(cmd.Context(), env, opts)
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "kill it at once, without time to clean up")
-	cmd.Flags().StringVar(&as, "as", cli.DefaultName,
+	cmd.Flags().BoolVar(&opts.force, "force", false, "kill it at once, without time to clean up")
+	cmd.Flags().StringVar(&opts.as, "as", cli.DefaultName,
 		"on a remote gateway: the agent `NAME` that started it")
 	return cmd
+}
+
+// runClose ends a session.
+func runClose(ctx context.Context, env *cli.Env, opts closeOptions) error {
+	end := func(c *client.Client, s protocol.SessionInfo) error {
+		return closeSession(ctx, env, c, s, opts.force)
+	}
+	return env.AsPerson(opts.as, cli.OnSession(ctx, opts.session, end))
 }
 
 // closeWithin is how long a session may take to end: its host's own patience, and a little.
