@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -19,11 +20,16 @@ import (
 	"terminalproxy/protocol"
 )
 
+// mcpOptions are the options of gateway mcp.
+type mcpOptions struct {
+	logs, permission bool
+	idle             time.Duration
+	session, token   string
+}
+
 // NewMCP makes the command gateway mcp.
 func NewMCP(env *cli.Env) *cobra.Command {
-	var logs, permission bool
-	var idle time.Duration
-	var session, token string
+	var opts mcpOptions
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Serve terminals to an AI agent over MCP on stdio", Args: cobra.NoArgs,
 		Long: "mcp is a Model Context Protocol server on standard input and output. The agent " +
@@ -40,46 +46,46 @@ func NewMCP(env *cli.Env) *cobra.Command {
 			"'{\"mcpServers\":{\"ask\":{\"command\":\"gateway\",\"args\":[\"mcp\",\"--permission\"]}}}' \\\n" +
 			"    --permission-prompt-tool mcp__ask__" + mcp.PermissionTool,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case idle < 0:
-				return cli.Usage("--idle-limit %s: must not be negative", idle)
-			case session != "" && !permission:
-				return cli.Usage("--session: belongs to --permission")
-			case permission:
-				log, done := env.NewLogger(logs, false, slog.LevelDebug)
-				defer done()
-				return servePermission(cmd.Context(), env, session, log)
-			}
-			return serveMCP(env, cmd, logs, idle, token)
+			return runMCP(cmd.Context(), env, opts)
 		},
 	}
-	cli.AddAgentToken(cmd.Flags(), &token)
-	cmd.Flags().DurationVar(&idle, "idle-limit", 30*time.Minute,
+	cli.AddAgentToken(cmd.Flags(), &opts.token)
+	cmd.Flags().DurationVar(&opts.idle, "idle-limit", 30*time.Minute,
 		"end an agent's program after this long without activity; 0 for never")
 	cmd.Flags().BoolVar(
-		&permission,
+		&opts.permission,
 		"permission",
 		false,
 		"serve one tool, which asks a session's user for permission: for claude "+
 			"--permission-prompt-tool",
 	)
-	cmd.Flags().StringVar(&session, "session", "",
+	cmd.Flags().StringVar(&opts.session, "session", "",
 		"with --permission, the `ID` of the session; default: the one in which this runs")
-	cmd.Flags().BoolVar(&logs, "log", false, "write diagnostics to standard error")
+	cmd.Flags().BoolVar(&opts.logs, "log", false, "write diagnostics to standard error")
 	return cmd
 }
 
-func serveMCP(env *cli.Env,
-	cmd *cobra.Command,
-	logs bool,
-	idle time.Duration,
-	token string,
-) (err error) {
+// runMCP serves terminals, or the question for permission.
+func runMCP(ctx context.Context, env *cli.Env, opts mcpOptions) error {
+	switch {
+	case opts.idle < 0:
+		return cli.Usage("--idle-limit %s: must not be negative", opts.idle)
+	case opts.session != "" && !opts.permission:
+		return cli.Usage("--session: belongs to --permission")
+	case opts.permission:
+		log, done := env.NewLogger(opts.logs, false, slog.LevelDebug)
+		defer done()
+		return servePermission(ctx, env, opts.session, log)
+	}
+	return serveMCP(ctx, env, opts)
+}
+
+func serveMCP(ctx context.Context, env *cli.Env, opts mcpOptions) (err error) {
 	ep, err := env.Endpoint()
 	if err != nil {
 		return err
 	}
-	log, done := env.NewLogger(logs, false, slog.LevelDebug)
+	log, done := env.NewLogger(opts.logs, false, slog.LevelDebug)
 	defer done()
 	cfg := env.ClientConfig(ep, protocol.PathAgent, "")
 	cfg.Name, cfg.Log = "an agent", log
@@ -92,7 +98,7 @@ func serveMCP(env *cli.Env,
 	// ends. It still is the same agent when the gateway changes: the programs that it started are
 	// its own.
 	cfg.Key, cfg.Passing = strings.ToLower(rand.Text()+rand.Text()), true
-	if err := env.AsksWith(&cfg, token); err != nil {
+	if err := env.AsksWith(&cfg, opts.token); err != nil {
 		return err
 	}
 	c := client.New(cfg)
@@ -101,12 +107,12 @@ func serveMCP(env *cli.Env,
 	serve.Programs = programs.RefusingHost{Client: c, At: ep.String()}
 	if ep.Local() {
 		own := programs.New(c, ep, local, env.Taste, log)
-		own.Conf.Idle = idle
+		own.Conf.Idle = opts.idle
 		serve.Programs = own
 		defer own.Close()
 	}
 	server := mcp.New(serve)
-	return server.Serve(cmd.Context(), env.In, keepOpen{env.Out})
+	return server.Serve(ctx, env.In, keepOpen{env.Out})
 }
 
 // mcpConfig returns the parts of an MCP server's configuration that all servers on a connection

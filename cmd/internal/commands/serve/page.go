@@ -16,7 +16,7 @@ import (
 )
 
 // webPages makes the web pages of serve, nil without --page.
-func (in serveFlags) webPages(log *slog.Logger) (gateway.Pages, error) {
+func (in serveOptions) webPages(log *slog.Logger) (gateway.Pages, error) {
 	if !in.page {
 		return nil, nil //nolint:nilnil // no pages are no failure
 	}
@@ -44,7 +44,7 @@ func (p pages) AcceptOpener(opener auth.Identity, s *gateway.Server) ws.Peer {
 var listing = rights.Set{Who: "the notifier", Can: rights.List}
 
 // linkTo returns the address of a session on a page that is already open; "" if serve has no page.
-func (in serveFlags) linkTo(session string) string {
+func (in serveOptions) linkTo(session string) string {
 	if !in.page || len(in.hosts) == 0 {
 		return ""
 	}

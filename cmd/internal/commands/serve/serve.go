@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/notices"
@@ -32,8 +33,9 @@ import (
 	"terminalproxy/gateway/userdirs"
 )
 
-// serveFlags are the flags of serve.
-type serveFlags struct {
+// serveOptions are the options of gateway serve.
+type serveOptions struct {
+	flags                     *pflag.FlagSet // bound to the fields below; a file sets them
 	listen, cert, key, tokens string
 	origins, hosts, trusted   []string
 	page, log                 bool
@@ -47,7 +49,7 @@ type serveFlags struct {
 
 // New makes the command gateway serve.
 func New(env *cli.Env) *cobra.Command {
-	var in serveFlags
+	var opts serveOptions
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run a gateway that other machines can reach", Args: cobra.NoArgs,
 		Long: "serve offers WebSockets at /v1/proxy, /v1/agent and /v1/view, plain HTTP at " +
@@ -63,43 +65,49 @@ func New(env *cli.Env) *cobra.Command {
 			"A file of settings (--config, TOML) holds flags without their dashes, as listen = " +
 			"\"127.0.0.1:7117\".",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if in.config != "" {
-				file := settings{
-					path:  in.config,
-					flags: cmd.LocalNonPersistentFlags(),
-					never: []string{"check", "config", "help"},
-				}
-				if err := file.read(); err != nil {
-					return err
-				}
-			}
-			return serveGateway(cmd.Context(), env, in)
+			opts.flags = cmd.LocalNonPersistentFlags()
+			return runServe(cmd.Context(), env, &opts)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.listen, "listen", "127.0.0.1:7117",
+	f.StringVar(&opts.listen, "listen", "127.0.0.1:7117",
 		"TCP `ADDRESS` to listen on; anything but loopback needs a certificate")
-	f.StringVar(&in.cert, "tls-cert", "", "`FILE` with the certificate chain (PEM)")
-	f.StringVar(&in.key, "tls-key", "", "`FILE` with the certificate's key (PEM)")
-	f.StringVar(&in.tokens, "tokens", "", cli.TokensHelp)
-	f.StringSliceVar(&in.origins, "origin", nil,
+	f.StringVar(&opts.cert, "tls-cert", "", "`FILE` with the certificate chain (PEM)")
+	f.StringVar(&opts.key, "tls-key", "", "`FILE` with the certificate's key (PEM)")
+	f.StringVar(&opts.tokens, "tokens", "", cli.TokensHelp)
+	f.StringSliceVar(&opts.origins, "origin", nil,
 		"`ORIGIN` of web pages that may connect; may be repeated")
-	f.StringSliceVar(&in.hosts, "host", nil, "another host `NAME` of this server; may be repeated")
-	f.BoolVar(&in.page, "page", false,
+	f.StringSliceVar(&opts.hosts, "host", nil, "another host `NAME` of this server; may be repeated")
+	f.BoolVar(&opts.page, "page", false,
 		"serve web pages, too; gateway open --gateway URL makes links to them")
-	f.StringSliceVar(&in.trusted, "trust-proxy", nil,
+	f.StringSliceVar(&opts.trusted, "trust-proxy", nil,
 		"address or network (`CIDR`) of a reverse proxy whose X-Forwarded-For is trusted; may "+
 			"be repeated")
-	f.BoolVar(&in.log, "log", false,
+	f.BoolVar(&opts.log, "log", false,
 		"write a log to standard error: who comes and goes, and refusals; no contents")
-	f.StringVar(&in.logFormat, "log-format", "", "write that log as text or json")
-	f.IntVar(&in.sessions, "sessions", 1024,
+	f.StringVar(&opts.logFormat, "log-format", "", "write that log as text or json")
+	f.IntVar(&opts.sessions, "sessions", 1024,
 		"most sessions at once; each takes some 60 KiB of memory, and a file")
-	in.notify.AddFlags(f)
-	in.cluster.addFlags(f)
-	f.StringVar(&in.config, "config", "", "`FILE` of settings; flags override them")
-	f.BoolVar(&in.check, "check", false, "check the settings and exit")
+	opts.notify.AddFlags(f)
+	opts.cluster.addFlags(f)
+	f.StringVar(&opts.config, "config", "", "`FILE` of settings; flags override them")
+	f.BoolVar(&opts.check, "check", false, "check the settings and exit")
 	return cmd
+}
+
+// runServe serves until ctx ends. The file of settings sets the flags that are bound to opts.
+func runServe(ctx context.Context, env *cli.Env, opts *serveOptions) error {
+	if opts.config != "" {
+		file := settings{
+			path:  opts.config,
+			flags: opts.flags,
+			never: []string{"check", "config", "help"},
+		}
+		if err := file.read(); err != nil {
+			return err
+		}
+	}
+	return serveGateway(ctx, env, *opts)
 }
 
 // maxServed bounds the sessions of one gateway.
@@ -116,7 +124,7 @@ type basis struct {
 }
 
 // prepareServe checks the flags.
-func prepareServe(in *serveFlags) (b basis, err error) {
+func prepareServe(in *serveOptions) (b basis, err error) {
 	if in.logFormat != "" && in.logFormat != "text" && in.logFormat != "json" {
 		return b, cli.Usage("serve: --log-format %.20q: must be text or json", in.logFormat)
 	}
@@ -150,7 +158,7 @@ func prepareServe(in *serveFlags) (b basis, err error) {
 	return b, err
 }
 
-func serveGateway(ctx context.Context, env *cli.Env, in serveFlags) (err error) {
+func serveGateway(ctx context.Context, env *cli.Env, in serveOptions) (err error) {
 	b, err := prepareServe(&in)
 	if err != nil {
 		return err
@@ -215,7 +223,7 @@ func serveGateway(ctx context.Context, env *cli.Env, in serveFlags) (err error) 
 }
 
 // reportSettings is serve --check: it tells whether a gateway could start with these settings.
-func reportSettings(ctx context.Context, env *cli.Env, in serveFlags, b basis) error {
+func reportSettings(ctx context.Context, env *cli.Env, in serveOptions, b basis) error {
 	good, err := in.cluster.checkServers(ctx, env.Err)
 	if err != nil {
 		return err
@@ -231,7 +239,7 @@ func reportSettings(ctx context.Context, env *cli.Env, in serveFlags, b basis) e
 }
 
 // publicAddress returns the address at which others find this gateway, for operators.
-func (f *serveFlags) publicAddress(ln net.Listener) string {
+func (f *serveOptions) publicAddress(ln net.Listener) string {
 	host, port, err := net.SplitHostPort(ln.Addr().String())
 	if ip := net.ParseIP(host); err != nil || ip != nil && !ip.IsUnspecified() {
 		return ln.Addr().String()
