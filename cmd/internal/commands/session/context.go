@@ -36,26 +36,31 @@ func NewContext(env *cli.Env) *cobra.Command {
 			"sessions it prints nothing. Run it from a hook for every prompt; for Claude Code:\n\n" +
 			`  {"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"gateway context || true"}]}]}}`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), contextTime)
-			defer cancel()
-			err := env.WithClient(cli.DefaultName, false, func(c *client.Client) error {
-				if len(args) == 0 {
-					return contextOfAll(ctx, env, c)
-				}
-				s, err := cli.Lookup(ctx, c, args[0])
-				if err != nil {
-					return err
-				}
-				return printContext(ctx, env, c, []protocol.SessionInfo{s})
-			})
-			if f, ok := errors.AsType[*cli.Failure](err); ok && f.Status == cli.StatusNoGateway &&
-				len(args) == 0 {
-				// nothing runs: there is nothing to say, and the prompt goes on without it
-				return printContext(ctx, env, nil, []protocol.SessionInfo{})
-			}
-			return err
+			return runContext(cmd.Context(), env, args)
 		},
 	}
+}
+
+// runContext prints the screens of all running sessions, or of a named one.
+func runContext(ctx context.Context, env *cli.Env, named []string) error {
+	ctx, cancel := context.WithTimeout(ctx, contextTime)
+	defer cancel()
+	err := env.WithClient(cli.DefaultName, false, func(c *client.Client) error {
+		if len(named) == 0 {
+			return contextOfAll(ctx, env, c)
+		}
+		s, err := cli.Lookup(ctx, c, named[0])
+		if err != nil {
+			return err
+		}
+		return printContext(ctx, env, c, []protocol.SessionInfo{s})
+	})
+	if f, ok := errors.AsType[*cli.Failure](err); ok && f.Status == cli.StatusNoGateway &&
+		len(named) == 0 {
+		// nothing runs: there is nothing to say, and the prompt goes on without it
+		return printContext(ctx, env, nil, []protocol.SessionInfo{})
+	}
+	return err
 }
 
 // contextOfAll shows the running sessions, first the one in which something happened last.

@@ -13,60 +13,71 @@ import (
 	"terminalproxy/protocol"
 )
 
+// requestOptions are the options of gateway request.
+type requestOptions struct {
+	session, reason, level, as string
+	forTime, timeout           time.Duration
+}
+
 // NewRequest makes the command gateway request.
 func NewRequest(env *cli.Env) *cobra.Command {
-	var reason, level, as string
-	var forTime, timeout time.Duration
+	var opts requestOptions
 	cmd := &cobra.Command{
 		Use:   "request [ID] --reason R [--level drive|type] [--for D]",
 		Short: "Ask the user for the keyboard",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			reason, err := cli.Sentence("reason", reason)
-			switch {
-			case err != nil:
-				return err
-			case reason == "":
-				return cli.Usage(
-					"request: --reason is required: say in one sentence what you want to do")
-			}
-			if err := cli.CheckGrant(level, forTime); err != nil {
-				return err
-			}
-			if err := cli.CheckTimeout(timeout); err != nil {
-				return err
-			}
-			return env.WithClient(
-				as,
-				true,
-				cli.OnSession(
-					cmd.Context(),
-					cli.SessionArg(args),
-					func(c *client.Client, s protocol.SessionInfo) error {
-						return requestControl(cmd.Context(), env, c, timeout, &protocol.ControlRequest{
-							SessionID: s.SessionID,
-							AgentName: as,
-							Level:     protocol.Level(level),
-							Why:       reason,
-							Seconds:   int64(forTime / time.Second),
-						})
-					},
-				),
-			)
+			opts.session = cli.SessionArg(args)
+			return runRequest(cmd.Context(), env, opts)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&reason, "reason", "", "what you want to do, in a sentence for the user (required)")
-	f.StringVar(&level, "level", string(protocol.LevelDrive),
+	f.StringVar(&opts.reason, "reason", "", "what you want to do, in a sentence for the user (required)")
+	f.StringVar(&opts.level, "level", string(protocol.LevelDrive),
 		"drive: every key; type: text and editing keys at a shell or REPL prompt, while Enter "+
 			"and all other input wait for the user's approval")
-	f.DurationVar(&forTime, "for", 0,
+	f.DurationVar(&opts.forTime, "for", 0,
 		"how long you need it; the user's limit applies, 10m by default")
-	f.DurationVar(&timeout, "timeout", 2*time.Minute,
+	f.DurationVar(&opts.timeout, "timeout", 2*time.Minute,
 		"how long to wait for the answer; the request stays open after that")
-	f.StringVar(&as, "as", cli.DefaultName, cli.AsHelp)
+	f.StringVar(&opts.as, "as", cli.DefaultName, cli.AsHelp)
 	cli.AddAgentToken(f, &env.AgentToken)
 	return cmd
+}
+
+// runRequest asks the user for the keyboard.
+func runRequest(ctx context.Context, env *cli.Env, opts requestOptions) error {
+	reason, err := cli.Sentence("reason", opts.reason)
+	switch {
+	case err != nil:
+		return err
+	case reason == "":
+		return cli.Usage(
+			"request: --reason is required: say in one sentence what you want to do")
+	}
+	if err := cli.CheckGrant(opts.level, opts.forTime); err != nil {
+		return err
+	}
+	if err := cli.CheckTimeout(opts.timeout); err != nil {
+		return err
+	}
+	return env.WithClient(
+		opts.as,
+		true,
+		cli.OnSession(
+			ctx,
+			opts.session,
+			func(c *client.Client, s protocol.SessionInfo) error {
+				return requestControl(ctx, env, c, opts.timeout, &protocol.ControlRequest{
+					SessionID: s.SessionID,
+					AgentName: opts.as,
+					Level:     protocol.Level(opts.level),
+					Why:       reason,
+					Seconds:   int64(opts.forTime / time.Second),
+				})
+			},
+		),
+	)
 }
 
 func requestControl(
@@ -114,43 +125,52 @@ func requestControl(
 	return env.PrintLines("granted" + words)
 }
 
+// releaseOptions are the options of gateway release.
+type releaseOptions struct{ session, note, as string }
+
 // NewRelease makes the command gateway release.
 func NewRelease(env *cli.Env) *cobra.Command {
-	var note, as string
+	var opts releaseOptions
 	cmd := &cobra.Command{
 		Use:   "release [ID] [--note TEXT]",
 		Short: "Give the keyboard back, or withdraw a request",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			note, err := cli.Sentence("note", note)
-			if err != nil {
-				return err
-			}
-			return env.WithClient(
-				as,
-				false,
-				cli.OnSession(
-					cmd.Context(),
-					cli.SessionArg(args),
-					func(c *client.Client, s protocol.SessionInfo) error {
-						err := c.Release(cmd.Context(), &protocol.ControlRelease{
-							SessionID: s.SessionID,
-							Note:      note,
-						})
-						refused, ok := errors.AsType[*protocol.Error](err)
-						// giving back twice changes nothing
-						if err != nil && (!ok || refused.Code != protocol.CodeNoGrant) {
-							return err
-						}
-						return env.PrintAnswer(
-							map[string]any{"sessionId": s.SessionID, "released": true}, "released")
-					},
-				),
-			)
+			opts.session = cli.SessionArg(args)
+			return runRelease(cmd.Context(), env, opts)
 		},
 	}
-	cmd.Flags().StringVar(&note, "note", "",
+	cmd.Flags().StringVar(&opts.note, "note", "",
 		"a sentence for the user: what you did, what remains to do")
-	cmd.Flags().StringVar(&as, "as", cli.DefaultName, cli.AsHelp)
+	cmd.Flags().StringVar(&opts.as, "as", cli.DefaultName, cli.AsHelp)
 	return cmd
+}
+
+// runRelease gives the keyboard back, or withdraws a request.
+func runRelease(ctx context.Context, env *cli.Env, opts releaseOptions) error {
+	note, err := cli.Sentence("note", opts.note)
+	if err != nil {
+		return err
+	}
+	return env.WithClient(
+		opts.as,
+		false,
+		cli.OnSession(
+			ctx,
+			opts.session,
+			func(c *client.Client, s protocol.SessionInfo) error {
+				err := c.Release(ctx, &protocol.ControlRelease{
+					SessionID: s.SessionID,
+					Note:      note,
+				})
+				refused, ok := errors.AsType[*protocol.Error](err)
+				// giving back twice changes nothing
+				if err != nil && (!ok || refused.Code != protocol.CodeNoGrant) {
+					return err
+				}
+				return env.PrintAnswer(
+					map[string]any{"sessionId": s.SessionID, "released": true}, "released")
+			},
+		),
+	)
 }

@@ -21,15 +21,20 @@ func NewLs(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "ls", Short: "List sessions", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return env.WithClient(cli.DefaultName, false, func(c *client.Client) error {
-				list, err := c.SessionList(cmd.Context())
-				if err != nil {
-					return err
-				}
-				return printSessions(env, list)
-			})
+			return runLs(cmd.Context(), env)
 		},
 	}
+}
+
+// runLs lists the sessions.
+func runLs(ctx context.Context, env *cli.Env) error {
+	return env.WithClient(cli.DefaultName, false, func(c *client.Client) error {
+		list, err := c.SessionList(ctx)
+		if err != nil {
+			return err
+		}
+		return printSessions(env, list)
+	})
 }
 
 // columns are those of the list of sessions.
@@ -99,47 +104,59 @@ func printSessions(env *cli.Env, list *protocol.SessionsListResult) error {
 
 // NewWait makes the command gateway wait.
 func NewWait(env *cli.Env) *cobra.Command {
-	values := make(map[string]*string)
-	flags := make(map[string]*bool)
-	var timeout time.Duration
-	var as string
-	var budget budget
-	var more further
+	opts := waitOptions{values: make(map[string]*string), flags: make(map[string]*bool)}
 	cmd := &cobra.Command{
 		Use: "wait [ID] --text T|--regex R|--title T|--gone T|--changed|--idle " +
 			"D|--exit|--waiting|--control [--timeout D]",
 		Short: "Wait for a condition, then print the screen", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.session, opts.given = cli.SessionArg(args), cmd.Flags().Changed
+			return runWait(cmd.Context(), env, opts)
+		},
 	}
 	for _, name := range text.Conditions {
 		switch name {
 		case "text", "regex", "title", "title-regex", "gone", "idle":
-			values[name] = cmd.Flags().String(name, "", "wait until "+conditionHelp[name])
+			opts.values[name] = cmd.Flags().String(name, "", "wait until "+conditionHelp[name])
 		default:
-			flags[name] = cmd.Flags().Bool(name, false, "wait until "+conditionHelp[name])
+			opts.flags[name] = cmd.Flags().Bool(name, false, "wait until "+conditionHelp[name])
 		}
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", 30*time.Second,
+	cmd.Flags().DurationVar(&opts.timeout, "timeout", 30*time.Second,
 		"give up after this long, with exit status 124")
-	cmd.Flags().StringVar(&as, "as", cli.DefaultName, cli.AsHelp)
-	budget.addFlag(cmd)
-	more.addFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var chosen []string
-		for _, name := range text.Conditions {
-			if cmd.Flags().Changed(name) && (flags[name] == nil || *flags[name]) {
-				chosen = append(chosen, name)
-			}
-		}
-		if len(chosen) != 1 {
-			return cli.Usage("wait: use exactly one of --%s", strings.Join(text.Conditions, ", --"))
-		}
-		value := ""
-		if v := values[chosen[0]]; v != nil {
-			value = *v
-		}
-		return waitFor(env, cmd, cli.SessionArg(args), chosen[0], value, as, timeout, &budget, more)
-	}
+	cmd.Flags().StringVar(&opts.as, "as", cli.DefaultName, cli.AsHelp)
+	opts.budget.addFlag(cmd)
+	opts.more.addFlags(cmd)
 	return cmd
+}
+
+// waitOptions are the options of gateway wait. values and flags hold those of the conditions.
+type waitOptions struct {
+	session, as string
+	given       func(flag string) bool
+	values      map[string]*string
+	flags       map[string]*bool
+	timeout     time.Duration
+	budget      budget
+	more        further
+}
+
+// readCondition returns the only given condition, and its value.
+func (in waitOptions) readCondition() (name, value string, err error) {
+	var chosen []string
+	for _, name := range text.Conditions {
+		if in.given(name) && (in.flags[name] == nil || *in.flags[name]) {
+			chosen = append(chosen, name)
+		}
+	}
+	if len(chosen) != 1 {
+		return "", "", cli.Usage("wait: use exactly one of --%s",
+			strings.Join(text.Conditions, ", --"))
+	}
+	if v := in.values[chosen[0]]; v != nil {
+		value = *v
+	}
+	return chosen[0], value, nil
 }
 
 // further is the flags for patterns that end a wait besides its condition.
@@ -180,14 +197,13 @@ var conditionHelp = map[string]string{
 	"control": "the user answers the request, control ends, or the user writes",
 }
 
-func waitFor(env *cli.Env,
-	cmd *cobra.Command,
-	id, name, value, as string,
-	timeout time.Duration,
-	budget *budget,
-	more further,
-) error {
-	tokens, err := budget.tokenLimit(cmd, env.JSON)
+// runWait waits for a condition, and prints the screen.
+func runWait(ctx context.Context, env *cli.Env, opts waitOptions) error {
+	name, value, err := opts.readCondition()
+	if err != nil {
+		return err
+	}
+	tokens, err := opts.budget.tokenLimit(env.JSON)
 	if err != nil {
 		return err
 	}
@@ -195,42 +211,42 @@ func waitFor(env *cli.Env,
 	if err != nil {
 		return cli.Usage("wait --%s: %w", name, err)
 	}
-	if err := more.read(); err != nil {
+	if err := opts.more.read(); err != nil {
 		return cli.Usage("wait %w", err)
 	}
-	if err := cli.CheckTimeout(timeout); err != nil {
+	if err := cli.CheckTimeout(opts.timeout); err != nil {
 		return err
 	}
 	return env.WithClient(
-		as,
+		opts.as,
 		false,
-		cli.OnSession(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
+		cli.OnSession(ctx, opts.session, func(c *client.Client, s protocol.SessionInfo) error {
 			ask := &protocol.Wait{
 				SessionID: s.SessionID,
 				Until:     until,
-				Any:       more.met,
-				Stop:      more.stopped,
-				TimeoutMs: timeout.Milliseconds(),
+				Any:       opts.more.met,
+				Stop:      opts.more.stopped,
+				TimeoutMs: opts.timeout.Milliseconds(),
 			}
-			now, err := c.Read(cmd.Context(), &protocol.Read{SessionID: s.SessionID})
+			now, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
 			if err != nil {
 				return err
 			}
 			if until.Changed {
 				ask.AfterSeq = now.Frame.Seq
 			}
-			got, err := c.Wait(cmd.Context(), ask)
+			got, err := c.Wait(ctx, ask)
 			if err != nil {
 				return err
 			}
-			if err := printWait(cmd.Context(), env, c, s, got, now.Frame, tokens); err != nil {
+			if err := printWait(ctx, env, c, s, got, now.Frame, tokens); err != nil {
 				return err
 			}
 			if came := text.MetCondition(got.Came); came != "" && got.Met {
 				_, _ = fmt.Fprintln(env.Err, "gateway: wait: matched "+came)
 			}
 			if !got.Met {
-				return notMet("wait for "+name+" ("+timeout.String()+")", got)
+				return notMet("wait for "+name+" ("+opts.timeout.String()+")", got)
 			}
 			return nil
 		}),

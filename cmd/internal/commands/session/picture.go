@@ -30,11 +30,9 @@ func (f *coloured) addFlags(cmd *cobra.Command) {
 func (f *coloured) isWanted() bool { return f.ansi || f.png != "" || f.svg != "" }
 
 // oneView refuses to show a screen in two ways at once.
-func oneView(cmd *cobra.Command) error {
+func oneView(isGiven func(flag string) bool) error {
 	ways := []string{"since", "history", "command", "ansi", "png", "svg"}
-	given := slices.DeleteFunc(slices.Clone(ways), func(name string) bool {
-		return !cmd.Flags().Changed(name)
-	})
+	given := slices.DeleteFunc(ways, func(name string) bool { return !isGiven(name) })
 	if len(given) > 1 {
 		return cli.Usage("read: use only one of --%s", strings.Join(given, " and --"))
 	}

@@ -2,12 +2,14 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/gateway/client"
@@ -28,7 +30,10 @@ var dialect = text.Dialect{
 }
 
 // budget is the flag that bounds the output.
-type budget struct{ given int }
+type budget struct {
+	given int
+	flag  *pflag.Flag
+}
 
 func (b *budget) addFlag(cmd *cobra.Command) {
 	cmd.Flags().IntVar(
@@ -38,11 +43,12 @@ func (b *budget) addFlag(cmd *cobra.Command) {
 		fmt.Sprintf(
 			"limit output to about `N` tokens (%d to %d) and say what was left out "+
 				"(default: no limit)", text.MinTokens, text.MaxTokens))
+	b.flag = cmd.Flags().Lookup("max-tokens")
 }
 
 // tokenLimit returns how many tokens may be printed; without the flag, any number.
-func (b *budget) tokenLimit(cmd *cobra.Command, json bool) (int, error) {
-	if !cmd.Flags().Changed("max-tokens") {
+func (b *budget) tokenLimit(json bool) (int, error) {
+	if !b.flag.Changed {
 		return math.MaxInt, nil
 	}
 	if json {
@@ -54,8 +60,10 @@ func (b *budget) tokenLimit(cmd *cobra.Command, json bool) (int, error) {
 	return b.given, nil
 }
 
-// readFlags are the flags of read.
-type readFlags struct {
+// readOptions are the options of gateway read.
+type readOptions struct {
+	session          string
+	given            func(flag string) bool
 	since, from      uint64
 	history, context int
 	command          int
@@ -66,45 +74,46 @@ type readFlags struct {
 
 // NewRead makes the command gateway read.
 func NewRead(env *cli.Env) *cobra.Command {
-	var in readFlags
+	var opts readOptions
 	cmd := &cobra.Command{
 		Use: "read [ID] [--since REV | --history N [--from LINE] | --match REGEX [--context N] " +
 			"| --command[=N] | --ansi | --png FILE | --svg FILE]",
 		Short: "Print the screen of a session", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return readSession(env, cmd, cli.SessionArg(args), in)
+			opts.session, opts.given = cli.SessionArg(args), cmd.Flags().Changed
+			return runRead(cmd.Context(), env, opts)
 		},
 	}
 	f := cmd.Flags()
-	f.Uint64Var(&in.since, "since", 0,
+	f.Uint64Var(&opts.since, "since", 0,
 		"print only the changes since revision `REV`: rows that changed, moved or scrolled off")
-	f.IntVar(&in.history, "history", 0, "print the last `N` rows of history first")
-	f.IntVar(&in.command, "command", 0,
+	f.IntVar(&opts.history, "history", 0, "print the last `N` rows of history first")
+	f.IntVar(&opts.command, "command", 0,
 		"print the last command of a shell with its status and output, or the `N`th from the "+
 			"end; needs shell marks: gateway marks")
 	f.Lookup("command").NoOptDefVal = "1"
-	f.Uint64Var(&in.from, "from", 0,
+	f.Uint64Var(&opts.from, "from", 0,
 		"with --history, --match or --command: start at line number `LINE`, as printed by read")
-	f.StringVar(&in.match, "match", "",
+	f.StringVar(&opts.match, "match", "",
 		"print only rows of history and of the screen, or of the command, that match this "+
 			"`REGEX`, with their line numbers")
-	f.IntVar(&in.context, "context", 0,
+	f.IntVar(&opts.context, "context", 0,
 		"with --match: print `N` rows before and after each row that matches, too")
-	f.StringVar(&in.as, "as", cli.DefaultName, cli.AsHelp)
-	in.budget.addFlag(cmd)
-	in.coloured.addFlags(cmd)
+	f.StringVar(&opts.as, "as", cli.DefaultName, cli.AsHelp)
+	opts.budget.addFlag(cmd)
+	opts.coloured.addFlags(cmd)
 	return cmd
 }
 
-func (in readFlags) checkFlags(cmd *cobra.Command) error {
-	if err := oneView(cmd); err != nil {
+func (in readOptions) checkFlags() error {
+	if err := oneView(in.given); err != nil {
 		return err
 	}
-	from, budgeted := cmd.Flags().Changed("from"), cmd.Flags().Changed("max-tokens")
+	from, budgeted := in.given("from"), in.given("max-tokens")
 	switch {
 	case in.history < 0 || in.history > protocol.MaxHistory:
 		return cli.Usage("--history %d: must be 1 to %d", in.history, protocol.MaxHistory)
-	case cmd.Flags().Changed("command") && (in.command < 1 || in.command > protocol.MaxCommands):
+	case in.given("command") && (in.command < 1 || in.command > protocol.MaxCommands):
 		return cli.Usage("--command=%d: must be 1 to %d", in.command, protocol.MaxCommands)
 	case from && in.history == 0 && in.match == "" && in.command == 0:
 		return cli.Usage("--from needs --history N: how many rows from there")
@@ -120,11 +129,12 @@ func (in readFlags) checkFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-func readSession(env *cli.Env, cmd *cobra.Command, id string, in readFlags) error {
-	if err := in.checkFlags(cmd); err != nil {
+// runRead prints the screen of a session.
+func runRead(ctx context.Context, env *cli.Env, in readOptions) error {
+	if err := in.checkFlags(); err != nil {
 		return err
 	}
-	tokens, err := in.budget.tokenLimit(cmd, env.JSON)
+	tokens, err := in.budget.tokenLimit(env.JSON)
 	if err != nil {
 		return err
 	}
@@ -144,7 +154,7 @@ func readSession(env *cli.Env, cmd *cobra.Command, id string, in readFlags) erro
 	if in.match != "" || in.command > 0 {
 		ask.Scrollback = cmp.Or(in.history, protocol.MaxHistory)
 	}
-	if cmd.Flags().Changed("from") {
+	if in.given("from") {
 		ask.FromLine = &in.from
 	}
 	// who reads JSON put it together before there were rows that moved
@@ -154,12 +164,12 @@ func readSession(env *cli.Env, cmd *cobra.Command, id string, in readFlags) erro
 	return env.WithClient(
 		in.as,
 		false,
-		cli.OnSession(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
+		cli.OnSession(ctx, in.session, func(c *client.Client, s protocol.SessionInfo) error {
 			if in.coloured.isWanted() {
-				return showColoured(cmd.Context(), env, c, s, in.coloured)
+				return showColoured(ctx, env, c, s, in.coloured)
 			}
 			ask.SessionID = s.SessionID
-			got, err := c.Read(cmd.Context(), ask)
+			got, err := c.Read(ctx, ask)
 			if err != nil {
 				return err
 			}

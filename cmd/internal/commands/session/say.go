@@ -20,9 +20,15 @@ const (
 	toAgent = "agent"
 )
 
+// sayOptions are the options of gateway say.
+type sayOptions struct {
+	session, message, to, as string
+	named                    bool // --as is given
+}
+
 // NewSay makes the command gateway say.
 func NewSay(env *cli.Env) *cobra.Command {
-	var to, as string
+	var opts sayOptions
 	cmd := &cobra.Command{
 		Use:   "say ID TEXT [--to user|agent]",
 		Short: "Send a message to the user, or as a person to the agent",
@@ -39,32 +45,38 @@ func NewSay(env *cli.Env) *cobra.Command {
 		Example: "  gateway say vim-k3f9 'the tests pass; may I commit?'\n  gateway say bash-2 " +
 			"--to agent 'not that branch'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			message := strings.Join(args[1:], " ")
-			switch {
-			case to == toAgent && cmd.Flags().Changed("as"):
-				return cli.Usage("say: --as cannot be used with --to agent, where a person writes")
-			case to == toAgent:
-				return sayToAgent(cmd.Context(), env, args[0], message)
-			case to != toUser:
-				return cli.Usage("--to %.20q: must be user or agent", to)
-			}
-			message, err := text.ToUser(message)
-			if err != nil {
-				return cli.Usage("say: %w", err)
-			}
-			return env.WithClient(
-				as,
-				false,
-				cli.OnSession(cmd.Context(), args[0], func(c *client.Client, s protocol.SessionInfo) error {
-					return sayToUser(cmd.Context(), env, c, s, message)
-				}),
-			)
+			opts.session, opts.message = args[0], strings.Join(args[1:], " ")
+			opts.named = cmd.Flags().Changed("as")
+			return runSay(cmd.Context(), env, opts)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&to, "to", toUser, "`RECIPIENT`: user or agent")
-	f.StringVar(&as, "as", cli.DefaultName, cli.AsHelp)
+	f.StringVar(&opts.to, "to", toUser, "`RECIPIENT`: user or agent")
+	f.StringVar(&opts.as, "as", cli.DefaultName, cli.AsHelp)
 	return cmd
+}
+
+// runSay writes to the user, or to the agent.
+func runSay(ctx context.Context, env *cli.Env, opts sayOptions) error {
+	switch {
+	case opts.to == toAgent && opts.named:
+		return cli.Usage("say: --as cannot be used with --to agent, where a person writes")
+	case opts.to == toAgent:
+		return sayToAgent(ctx, env, opts.session, opts.message)
+	case opts.to != toUser:
+		return cli.Usage("--to %.20q: must be user or agent", opts.to)
+	}
+	message, err := text.ToUser(opts.message)
+	if err != nil {
+		return cli.Usage("say: %w", err)
+	}
+	return env.WithClient(
+		opts.as,
+		false,
+		cli.OnSession(ctx, opts.session, func(c *client.Client, s protocol.SessionInfo) error {
+			return sayToUser(ctx, env, c, s, message)
+		}),
+	)
 }
 
 // sayToUser writes to the user.

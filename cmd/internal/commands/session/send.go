@@ -26,8 +26,11 @@ const sendTimeout = 10 * time.Second
 // letThrough is how long the user gets by default to let through what a grant of level type holds.
 const letThrough = time.Minute
 
-// sendFlags are the flags of send.
-type sendFlags struct {
+// sendOptions are the options of gateway send.
+type sendOptions struct {
+	session                   string
+	keys                      []string
+	given                     func(flag string) bool
 	text, paste, until, as    string
 	steps                     string
 	click, clickAt, mouse, to string
@@ -40,7 +43,7 @@ type sendFlags struct {
 
 // NewSend makes the command gateway send.
 func NewSend(env *cli.Env) *cobra.Command {
-	var in sendFlags
+	var opts sendOptions
 	cmd := &cobra.Command{
 		Use:   "send [ID] [--click TEXT] [--text T] [--paste FILE] [--enter] [KEY ...]",
 		Short: "Type and click, then print how the screen changed",
@@ -50,38 +53,44 @@ func NewSend(env *cli.Env) *cobra.Command {
 			"the screen says \"mouse\".",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return keyForID(cli.SessionArg(args),
-				sendInput(env, cmd, cli.SessionArg(args), args[min(1, len(args)):], in))
+			opts.session, opts.keys = cli.SessionArg(args), args[min(1, len(args)):]
+			opts.given = cmd.Flags().Changed
+			return runSend(cmd.Context(), env, opts)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.text, "text", "",
+	f.StringVar(&opts.text, "text", "",
 		"type this, without pressing Enter; a newline at its end is Enter")
-	f.StringVar(&in.paste, "paste", "", "paste the content of `FILE`; - for standard input")
-	f.BoolVar(&in.enter, "enter", false, "press Enter at the end")
-	f.StringVar(&in.click, "click", "",
+	f.StringVar(&opts.paste, "paste", "", "paste the content of `FILE`; - for standard input")
+	f.BoolVar(&opts.enter, "enter", false, "press Enter at the end")
+	f.StringVar(&opts.click, "click", "",
 		"click on `TEXT`, which must be on the screen exactly once, within one row")
-	f.StringVar(&in.clickAt, "click-at", "", "click at `ROW,COLUMN`, counted from 1")
-	f.StringVar(&in.mouse, "mouse", "",
+	f.StringVar(&opts.clickAt, "click-at", "", "click at `ROW,COLUMN`, counted from 1")
+	f.StringVar(&opts.mouse, "mouse", "",
 		"with a position: do `ACTION` instead of a click: double-click, right-click, "+
 			"middle-click, press, release, move, drag, wheel-up, wheel-down*3, ctrl-click, ...")
-	f.StringVar(&in.to, "drag-to", "", "drag to `ROW,COLUMN`")
-	f.Uint64Var(&in.rev, "expect-rev", 0, "type only if the screen still has this revision")
-	f.StringVar(&in.until, "until", "",
+	f.StringVar(&opts.to, "drag-to", "", "drag to `ROW,COLUMN`")
+	f.Uint64Var(&opts.rev, "expect-rev", 0, "type only if the screen still has this revision")
+	f.StringVar(&opts.until, "until", "",
 		"then wait for `CONDITION`, met after the input: text=T, regex=R, title=T, "+
 			"title-regex=R, gone=T, changed, idle=D, exit, waiting")
-	f.StringVar(&in.steps, "steps", "",
+	f.StringVar(&opts.steps, "steps", "",
 		"type the steps in `FILE` (- for standard input), a JSON list of objects with text, paste, "+
 			"keys, enter, until, value, stop;\neach is typed once the until of the one before is met")
-	f.DurationVar(&in.timeout, "timeout", sendTimeout,
+	f.DurationVar(&opts.timeout, "timeout", sendTimeout,
 		"time limit for everything; by default the user gets a minute more to approve held keys")
-	f.StringVar(&in.as, "as", cli.DefaultName, cli.AsHelp)
-	in.budget.addFlag(cmd)
-	in.more.addFlags(cmd)
+	f.StringVar(&opts.as, "as", cli.DefaultName, cli.AsHelp)
+	opts.budget.addFlag(cmd)
+	opts.more.addFlags(cmd)
 	return cmd
 }
 
-func sendInput(env *cli.Env, cmd *cobra.Command, id string, keys []string, in sendFlags) error {
+// runSend types, and prints how the screen changed.
+func runSend(ctx context.Context, env *cli.Env, opts sendOptions) error {
+	return keyForID(opts.session, sendInput(ctx, env, opts))
+}
+
+func sendInput(ctx context.Context, env *cli.Env, in sendOptions) error {
 	typing := client.Typing{
 		SettleMs: settle.Milliseconds(),
 		Mine:     func(k protocol.Keyboard) bool { return k.AgentName == in.as },
@@ -89,11 +98,11 @@ func sendInput(env *cli.Env, cmd *cobra.Command, id string, keys []string, in se
 	if err := cli.CheckTimeout(in.timeout); err != nil {
 		return err
 	}
-	tokens, err := in.budget.tokenLimit(cmd, env.JSON)
+	tokens, err := in.budget.tokenLimit(env.JSON)
 	if err != nil {
 		return err
 	}
-	if typing.Parts, err = readParts(env, cmd, &in, keys); err != nil {
+	if typing.Parts, err = readParts(env, &in); err != nil {
 		return err
 	}
 	condition, value, _ := strings.Cut(in.until, "=")
@@ -115,15 +124,15 @@ func sendInput(env *cli.Env, cmd *cobra.Command, id string, keys []string, in se
 		}
 		ask.Until, ask.Any, ask.Stop = until, in.more.met, in.more.stopped
 	}
-	if !cmd.Flags().Changed("timeout") {
+	if !in.given("timeout") {
 		typing.Held = letThrough
 	}
-	if cmd.Flags().Changed("expect-rev") {
+	if in.given("expect-rev") {
 		typing.Rev = &in.rev
 	}
-	work := cli.OnSession(cmd.Context(), id, func(c *client.Client, s protocol.SessionInfo) error {
+	work := cli.OnSession(ctx, in.session, func(c *client.Client, s protocol.SessionInfo) error {
 		typing.Session, typing.Deadline = s, time.Now().Add(in.timeout)
-		return typeAndShow(cmd.Context(), env, c, typing, condition, ask, tokens)
+		return typeAndShow(ctx, env, c, typing, condition, ask, tokens)
 	})
 	return env.WithClient(in.as, true, work)
 }

@@ -4,21 +4,17 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
 // readParts reads what to type from the flags.
-func readParts(
-	env *cli.Env, cmd *cobra.Command, in *sendFlags, keys []string,
-) (parts []protocol.InputPart, err error) {
+func readParts(env *cli.Env, in *sendOptions) (parts []protocol.InputPart, err error) {
 	if in.steps != "" {
-		return readSteps(env, cmd, in, keys)
+		return readSteps(env, in)
 	}
-	input := text.Typing{Text: in.text, Keys: keys, Enter: in.enter}
+	input := text.Typing{Text: in.text, Keys: in.keys, Enter: in.enter}
 	input.Mouse, err = text.ParseMouse(
 		text.MouseWords{On: "--click", At: "--click-at", Act: "--mouse", To: "--drag-to"}, in.click,
 		in.clickAt, in.mouse, in.to)
@@ -37,17 +33,15 @@ func readParts(
 }
 
 // readSteps reads the parts of --steps. The condition of the last step becomes that of --until.
-func readSteps(
-	env *cli.Env, cmd *cobra.Command, in *sendFlags, keys []string,
-) ([]protocol.InputPart, error) {
+func readSteps(env *cli.Env, in *sendOptions) ([]protocol.InputPart, error) {
 	for _, flag := range []string{
 		"text", "paste", "enter", "click", "click-at", "mouse", "drag-to", "until", "any", "stop",
 	} {
-		if cmd.Flags().Changed(flag) {
+		if in.given(flag) {
 			return nil, cli.Usage("send: --steps takes no --%s beside it: put that into the steps", flag)
 		}
 	}
-	if len(keys) > 0 {
+	if len(in.keys) > 0 {
 		return nil, cli.Usage("send: --steps takes no keys beside it: put them into the steps")
 	}
 	data, err := readInput(env, "--steps", in.steps)

@@ -30,10 +30,16 @@ const (
 // statusMost is how many agents a status names; the others are counted.
 const statusMost = 3
 
+// statusOptions are the options of gateway status.
+type statusOptions struct {
+	session, format string
+	formats         bool // --format is given
+	timeout         time.Duration
+}
+
 // NewStatus is for status lines and prompts, which run it again and again.
 func NewStatus(env *cli.Env) *cobra.Command {
-	var format string
-	var timeout time.Duration
+	var opts statusOptions
 	cmd := &cobra.Command{
 		Use:   "status [ID] [--format TEXT]",
 		Short: "Say in a few words which agent drives or asks, for a status line or prompt",
@@ -49,25 +55,31 @@ func NewStatus(env *cli.Env) *cobra.Command {
 		Example: "  set -g status-right '#(gateway status)'  # tmux\n" +
 			"  gateway status >/dev/null; [ $? = 11 ] && echo 'an agent waits'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case timeout <= 0:
-				return cli.Usage("--timeout %s: must be more than 0", timeout)
-			case env.JSON && cmd.Flags().Changed("format"):
-				return cli.Usage("--format cannot be used with --json")
-			}
-			if rest := statusParts("", "", "").Replace(format); strings.Contains(rest, "{") {
-				return cli.Usage("--format %.40q: knows {agent}, {does} and {session}", format)
-			}
-			return sayStatus(cmd.Context(), env, cli.SessionArg(args), format, timeout)
+			opts.session, opts.formats = cli.SessionArg(args), cmd.Flags().Changed("format")
+			return runStatus(cmd.Context(), env, opts)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&format, "format", "{agent} {does} {session}",
+	f.StringVar(&opts.format, "format", "{agent} {does} {session}",
 		"`TEXT` for each agent, in which {agent}, {does} (drives, pauses, waits, asks) and "+
 			"{session} are replaced")
-	f.DurationVar(&timeout, "timeout", 200*time.Millisecond,
+	f.DurationVar(&opts.timeout, "timeout", 200*time.Millisecond,
 		"give up after this long, with exit status 124")
 	return cmd
+}
+
+// runStatus says what agents do.
+func runStatus(ctx context.Context, env *cli.Env, opts statusOptions) error {
+	switch {
+	case opts.timeout <= 0:
+		return cli.Usage("--timeout %s: must be more than 0", opts.timeout)
+	case env.JSON && opts.formats:
+		return cli.Usage("--format cannot be used with --json")
+	}
+	if rest := statusParts("", "", "").Replace(opts.format); strings.Contains(rest, "{") {
+		return cli.Usage("--format %.40q: knows {agent}, {does} and {session}", opts.format)
+	}
+	return sayStatus(ctx, env, opts)
 }
 
 // deed is what an agent does in a session that the user may want to know of.
@@ -77,13 +89,13 @@ type deed struct {
 	Session string `json:"session"`
 }
 
-func sayStatus(ctx context.Context, env *cli.Env, id, format string, timeout time.Duration) error {
-	sessions, err := quickList(ctx, env, timeout)
+func sayStatus(ctx context.Context, env *cli.Env, opts statusOptions) error {
+	sessions, err := quickList(ctx, env, opts.timeout)
 	if err != nil {
 		return err
 	}
-	if id != "" {
-		sessions = text.Find(sessions, id)
+	if opts.session != "" {
+		sessions = text.Find(sessions, opts.session)
 	}
 	var asking, driving []deed
 	for _, s := range sessions {
@@ -110,7 +122,7 @@ func sayStatus(ctx context.Context, env *cli.Env, id, format string, timeout tim
 	}
 	var words []string
 	for _, d := range all[:min(len(all), statusMost)] {
-		words = append(words, statusParts(d.Agent, d.Does, d.Session).Replace(format))
+		words = append(words, statusParts(d.Agent, d.Does, d.Session).Replace(opts.format))
 	}
 	if more := len(all) - statusMost; more > 0 {
 		words = append(words, fmt.Sprintf("+%d", more))
