@@ -27,8 +27,9 @@ import (
 // longestOpen is the most that --for of open may say.
 const longestOpen = 7 * 24 * time.Hour
 
-// openFlags are the flags of open.
-type openFlags struct {
+// openOptions are the options of gateway open.
+type openOptions struct {
+	session            string
 	role, listen, host string
 	via                string
 	types              bool
@@ -40,7 +41,7 @@ type openFlags struct {
 
 // New makes the command gateway open.
 func New(env *cli.Env) *cobra.Command {
-	var in openFlags
+	var opts openOptions
 	cmd := &cobra.Command{
 		Use:   "open [ID] [--role viewer|owner] [--type] [--for D]",
 		Short: "Open a web page on which you see the sessions, until Ctrl+C",
@@ -62,32 +63,30 @@ func New(env *cli.Env) *cobra.Command {
 			"  gateway open --via tailscale\n" +
 			"  gateway open --listen 127.0.0.1:7118 --host laptop.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in.here = cmd.Flags().Changed("listen") || in.host != "" || in.via != ""
-			if err := in.checkFlags(); err != nil {
-				return err
-			}
-			return sharePage(cmd.Context(), env, cli.SessionArg(args), in)
+			opts.session = cli.SessionArg(args)
+			opts.here = cmd.Flags().Changed("listen") || opts.host != "" || opts.via != ""
+			return runOpen(cmd.Context(), env, opts)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.role, "role", string(auth.RoleViewer),
+	f.StringVar(&opts.role, "role", string(auth.RoleViewer),
 		"what the page may do. viewer: look; owner: also answer agents and take the keyboard back")
-	f.BoolVar(&in.types, "type", false,
+	f.BoolVar(&opts.types, "type", false,
 		"with --role owner: the page may also type into your own terminals, as you do")
-	f.DurationVar(&in.forTime, "for", 8*time.Hour, "how long the page stays open")
-	f.StringVar(&in.listen, "listen", "127.0.0.1:0",
+	f.DurationVar(&opts.forTime, "for", 8*time.Hour, "how long the page stays open")
+	f.StringVar(&opts.listen, "listen", "127.0.0.1:0",
 		"loopback `ADDRESS` to listen on; port 0 takes any free one")
-	f.StringVar(&in.host, "host", "",
+	f.StringVar(&opts.host, "host", "",
 		"the `NAME`, or NAME:PORT, under which something else serves the page with TLS")
-	f.StringVar(&in.via, "via", "",
+	f.StringVar(&opts.via, "via", "",
 		"have `PROGRAM` bring other devices to the page: tailscale, ssh or cloudflared, which "+
 			"you have installed")
-	in.notify.AddFlags(f)
+	opts.notify.AddFlags(f)
 	return cmd
 }
 
 // checkFlags refuses what the flags cannot mean.
-func (in openFlags) checkFlags() error {
+func (in openOptions) checkFlags() error {
 	if _, err := in.notify.Read("open"); err != nil {
 		return err
 	}
@@ -118,7 +117,11 @@ func (in openFlags) checkFlags() error {
 	return nil
 }
 
-func sharePage(ctx context.Context, env *cli.Env, id string, in openFlags) error {
+// runOpen serves a page, or has the gateway elsewhere serve it.
+func runOpen(ctx context.Context, env *cli.Env, in openOptions) error {
+	if err := in.checkFlags(); err != nil {
+		return err
+	}
 	role := auth.Role(in.role)
 	// an agent that runs commands has no terminal of its own to confirm at
 	if role == auth.RoleOwner {
@@ -134,9 +137,9 @@ func sharePage(ctx context.Context, env *cli.Env, id string, in openFlags) error
 		return err
 	}
 	if ep.Remote() && !in.here {
-		return openAt(ctx, env, ep, id, in)
+		return openAt(ctx, env, ep, in.session, in)
 	}
-	return openHere(ctx, env, ep, id, in)
+	return openHere(ctx, env, ep, in.session, in)
 }
 
 // openHere serves the page itself.
@@ -145,7 +148,7 @@ func openHere(
 	env *cli.Env,
 	ep endpoint.Endpoint,
 	id string,
-	in openFlags,
+	in openOptions,
 ) (err error) {
 	role := auth.Role(in.role)
 	way, err := pageConfig(env, ep, role)
@@ -203,7 +206,7 @@ func openHere(
 }
 
 // wayFor opens the way to a page that --via asks for; without --via it is nil.
-func wayFor(ctx context.Context, env *cli.Env, in openFlags, ln net.Listener) (*way, error) {
+func wayFor(ctx context.Context, env *cli.Env, in openOptions, ln net.Listener) (*way, error) {
 	if in.via == "" {
 		return nil, nil //nolint:nilnil // no way is wanted
 	}

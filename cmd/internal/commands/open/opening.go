@@ -23,7 +23,7 @@ import (
 // entered belong to one goroutine.
 type opening struct {
 	env     *cli.Env
-	flags   openFlags
+	flags   openOptions
 	source  source
 	hold    *auth.Hold // nil for viewers
 	session string     // "" for all
@@ -57,7 +57,7 @@ type knock struct {
 	answer chan bool       // takes one answer without a reader
 }
 
-func newOpening(env *cli.Env, hold *auth.Hold, in openFlags) *opening {
+func newOpening(env *cli.Env, hold *auth.Hold, in openOptions) *opening {
 	o := &opening{
 		env: env, flags: in, hold: hold, expires: time.Now().Add(in.forTime),
 		knocks: make(chan knock), came: make(chan struct{}), over: make(chan struct{}),

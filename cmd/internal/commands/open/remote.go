@@ -35,7 +35,7 @@ func openAt(
 	env *cli.Env,
 	ep endpoint.Endpoint,
 	id string,
-	in openFlags,
+	in openOptions,
 ) (err error) {
 	role := auth.Role(in.role)
 	if ep.Token, err = pageToken(env, ep, role); err != nil {

@@ -21,7 +21,7 @@ import (
 // the words and the name itself. It asks the user even if the server says that the page is in, and
 // tells its key to no server without a yes.
 func TestAServerThatLiesAboutPages(t *testing.T) {
-	o := newOpening(&cli.Env{Out: io.Discard, Err: io.Discard}, nil, openFlags{role: string(auth.RoleOwner), forTime: time.Hour})
+	o := newOpening(&cli.Env{Out: io.Discard, Err: io.Discard}, nil, openOptions{role: string(auth.RoleOwner), forTime: time.Hour})
 	e := newRemotePages(o, endpoint.Endpoint{})
 	defer e.close()
 	defer close(o.over)
