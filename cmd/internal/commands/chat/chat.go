@@ -31,7 +31,7 @@ import (
 type chatAgent struct {
 	name    string // as the user writes it, and as author
 	install string // how to get it
-	drive   func(in chatFlags) chat.Driver
+	drive   func(in chatOptions) chat.Driver
 	// hears: it takes words with a refusal. Others get them as a prompt.
 	hears bool
 	// numbers: it gives a new conversation its id itself.
@@ -43,7 +43,7 @@ var chatAgents = []chatAgent{
 		name:    "claude",
 		install: "npm install -g @anthropic-ai/claude-code",
 		hears:   true,
-		drive: func(in chatFlags) chat.Driver {
+		drive: func(in chatOptions) chat.Driver {
 			if in.mode != "" {
 				in.args = append([]string{"--permission-mode", in.mode}, in.args...)
 			}
@@ -54,7 +54,7 @@ var chatAgents = []chatAgent{
 		name:    "claude-acp",
 		install: "npm install -g @agentclientprotocol/claude-agent-acp",
 		numbers: true,
-		drive: func(in chatFlags) chat.Driver {
+		drive: func(in chatOptions) chat.Driver {
 			return in.acpDriver(acp.Config{
 				Program: "claude-agent-acp",
 				SignIn:  "run claude and type /login",
@@ -67,7 +67,7 @@ var chatAgents = []chatAgent{
 		name:    "codex",
 		install: "npm install -g @agentclientprotocol/codex-acp",
 		numbers: true,
-		drive: func(in chatFlags) chat.Driver {
+		drive: func(in chatOptions) chat.Driver {
 			c := acp.Config{
 				Program: "codex-acp",
 				SignIn:  "run codex login",
@@ -84,7 +84,7 @@ var chatAgents = []chatAgent{
 		name:    "gemini",
 		install: "npm install -g @google/gemini-cli",
 		numbers: true,
-		drive: func(in chatFlags) chat.Driver {
+		drive: func(in chatOptions) chat.Driver {
 			args := []string{"--acp"}
 			if !decides(in.args, "--approval-mode", "--yolo", "-y") {
 				args = append(args, "--approval-mode", "default")
@@ -100,7 +100,7 @@ var chatAgents = []chatAgent{
 		name:    "opencode",
 		install: "npm install -g opencode-ai",
 		numbers: true,
-		drive: func(in chatFlags) chat.Driver {
+		drive: func(in chatOptions) chat.Driver {
 			return in.acpDriver(acp.Config{
 				Program: "opencode",
 				Args:    []string{"acp"},
@@ -113,7 +113,7 @@ var chatAgents = []chatAgent{
 		name:    "copilot",
 		install: "npm install -g @github/copilot",
 		numbers: true,
-		drive: func(in chatFlags) chat.Driver {
+		drive: func(in chatOptions) chat.Driver {
 			return in.acpDriver(acp.Config{
 				Program: "copilot",
 				Args:    []string{"--acp"},
@@ -125,7 +125,7 @@ var chatAgents = []chatAgent{
 }
 
 // acpDriver makes the driver of an agent that speaks the Agent Client Protocol.
-func (in chatFlags) acpDriver(c acp.Config) chat.Driver {
+func (in chatOptions) acpDriver(c acp.Config) chat.Driver {
 	c.Name, c.Dir, c.Resume, c.Args = in.with, in.dir, in.resume, append(c.Args, in.args...)
 	c.Mode = cmp.Or(in.mode, c.Mode)
 	if in.terminals != nil {
@@ -151,8 +151,10 @@ func decides(args []string, flags ...string) bool {
 	})
 }
 
-// chatFlags is the command line of chat.
-type chatFlags struct {
+// chatOptions are the options of gateway chat.
+type chatOptions struct {
+	words              []string // of the prompt, at most one
+	files              []string // of images
 	with, resume, file string
 	images             []chat.Image  // that go with the first prompt
 	journal            string        // the file of --record-json, or ""
@@ -170,8 +172,7 @@ type chatFlags struct {
 
 // New makes the command gateway chat.
 func New(env *cli.Env) *cobra.Command {
-	var in chatFlags
-	var files []string
+	var opts chatOptions
 	cmd := &cobra.Command{
 		Use:   "chat [PROMPT] [--with AGENT] [-- ARGS]",
 		Short: "Talk to a coding agent line by line, and answer what it asks",
@@ -190,33 +191,26 @@ func New(env *cli.Env) *cobra.Command {
 			"standard input: echo log | gateway chat\n\n" +
 			"Exit status: 0 done; 1 refused or failed; 130 interrupted.",
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			words, rest := chatArgs(cmd, args)
-			if len(words) > 1 {
-				return cli.Usage("chat: the prompt is %d words: put it in quotes", len(words))
-			}
-			in.prompt, in.args = strings.Join(words, ""), rest
-			if in.images, err = readImages(files); err != nil {
-				return err
-			}
-			return runChat(cmd.Context(), env, in)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.words, opts.args = chatArgs(cmd, args)
+			return runChat(cmd.Context(), env, opts)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.with, "with", chatAgents[0].name,
+	f.StringVar(&opts.with, "with", chatAgents[0].name,
 		"the `AGENT`: "+strings.Join(chatNames(), ", "))
-	f.StringVar(&in.mode, "mode", "",
+	f.StringVar(&opts.mode, "mode", "",
 		"begin in the agent's `MODE`, which decides what it asks for (default: it asks)")
-	f.StringVar(&in.resume, "resume", "", "resume the conversation `ID`")
-	f.StringVar(&in.file, "prompt-file", "",
+	f.StringVar(&opts.resume, "resume", "", "resume the conversation `ID`")
+	f.StringVar(&opts.file, "prompt-file", "",
 		"send the prompts in `FILE`, one per line, each when the turn before has ended; - for "+
 			"standard input")
-	addImageFlag(cmd, &files)
-	f.StringVar(&in.journal, "record-json", "",
+	addImageFlag(cmd, &opts.files)
+	f.StringVar(&opts.journal, "record-json", "",
 		"write the conversation to the new `FILE` as lines of JSON: your words before the agent "+
 			"gets them, and what became of them")
-	f.DurationVar(&in.within, coding.WithinFlag, 0, coding.WithinHelp)
-	f.BoolVar(&in.silent, "no-terminal-input", false,
+	f.DurationVar(&opts.within, coding.WithinFlag, 0, coding.WithinHelp)
+	f.BoolVar(&opts.silent, "no-terminal-input", false,
 		"read no keys: only the prompt counts, and approvals are refused")
 	for _, sub := range []*cobra.Command{
 		newChatLog(env),
@@ -244,7 +238,15 @@ func chatNames() (all []string) {
 	return all
 }
 
-func runChat(ctx context.Context, env *cli.Env, in chatFlags) error {
+// runChat talks to a coding agent until the conversation ends.
+func runChat(ctx context.Context, env *cli.Env, in chatOptions) (err error) {
+	if len(in.words) > 1 {
+		return cli.Usage("chat: the prompt is %d words: put it in quotes", len(in.words))
+	}
+	in.prompt = strings.Join(in.words, "")
+	if in.images, err = readImages(in.files); err != nil {
+		return err
+	}
 	at := slices.IndexFunc(chatAgents, func(c chatAgent) bool { return c.name == in.with })
 	switch {
 	case at < 0:
@@ -285,7 +287,7 @@ const maxPrompt = 1 << 20
 const nameTheFile = "put the text into a file, and name the file in the prompt"
 
 // firstPrompts returns the prompts to send first: at least one if there is no terminal.
-func firstPrompts(env *cli.Env, in chatFlags) ([]string, error) {
+func firstPrompts(env *cli.Env, in chatOptions) ([]string, error) {
 	switch {
 	case in.prompt != "":
 		return []string{in.prompt}, nil

@@ -12,8 +12,13 @@ func NewHook(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: claude.HookCommand + " EVENT", Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			env.Status = claude.RunHook(args[0], env.In, env.Out, env.Err)
-			return nil
+			return runHook(env, args[0])
 		},
 	}
+}
+
+// runHook answers an event of Claude Code.
+func runHook(env *cli.Env, event string) error {
+	env.Status = claude.RunHook(event, env.In, env.Out, env.Err)
+	return nil
 }

@@ -17,8 +17,14 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
+// logOptions are the options of gateway chat log.
+type logOptions struct {
+	session string
+	follow  bool
+}
+
 func newChatLog(env *cli.Env) *cobra.Command {
-	var follow bool
+	var opts logOptions
 	cmd := &cobra.Command{
 		Use:   "log ID [--follow]",
 		Short: "Print the conversation of a coding agent in a session",
@@ -29,17 +35,20 @@ func newChatLog(env *cli.Env) *cobra.Command {
 			"chat --json does. Nothing is printed while the\n" +
 			"session's user hides the screen.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return env.WithViewer(cli.OnSession(
-				cmd.Context(),
-				args[0],
-				func(c *client.Client, s protocol.SessionInfo) error {
-					return chatLog(cmd.Context(), env, c, s, follow)
-				},
-			))
+			opts.session = args[0]
+			return runLog(cmd.Context(), env, opts)
 		},
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the conversation ends")
+	cmd.Flags().BoolVarP(&opts.follow, "follow", "f", false, "go on until the conversation ends")
 	return cmd
+}
+
+// runLog prints the conversation in a session.
+func runLog(ctx context.Context, env *cli.Env, opts logOptions) error {
+	show := func(c *client.Client, s protocol.SessionInfo) error {
+		return chatLog(ctx, env, c, s, opts.follow)
+	}
+	return env.WithViewer(cli.OnSession(ctx, opts.session, show))
 }
 
 // chatLog prints the records that there are, or with follow all that come.

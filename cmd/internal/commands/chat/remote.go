@@ -30,9 +30,14 @@ func underChat(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// sendOptions are the options of gateway chat send.
+type sendOptions struct {
+	session, prompt, to string
+	files               []string // of images
+}
+
 func newChatSend(env *cli.Env) *cobra.Command {
-	var files []string
-	var to string
+	var opts sendOptions
 	cmd := &cobra.Command{
 		Use:   "send ID TEXT [--to INNER] [--image FILE ...]",
 		Short: "Say something to the coding agent in a session",
@@ -50,22 +55,28 @@ func newChatSend(env *cli.Env) *cobra.Command {
 			"inside ID: the agent in ID started it, or one of\n" +
 			"that agent's programs did.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if strings.TrimSpace(args[1]) == "" {
-				return cli.Usage("chat send: the text is empty")
-			}
-			images, err := readImages(files)
-			if err != nil {
-				return err
-			}
-			return chatSend(cmd.Context(), env, args[0], to, args[1], images)
+			opts.session, opts.prompt = args[0], args[1]
+			return runSend(cmd.Context(), env, opts)
 		},
 	}
-	addImageFlag(cmd, &files)
-	cmd.Flags().StringVar(&to, toFlag, "",
+	addImageFlag(cmd, &opts.files)
+	cmd.Flags().StringVar(&opts.to, toFlag, "",
 		"say it to the coding agent in the session `INNER`, which runs inside ID")
 	// it fails for a missing flag
 	_ = cmd.RegisterFlagCompletionFunc(toFlag, env.CompleteInner)
 	return cmd
+}
+
+// runSend says something to the coding agent in a session.
+func runSend(ctx context.Context, env *cli.Env, opts sendOptions) error {
+	if strings.TrimSpace(opts.prompt) == "" {
+		return cli.Usage("chat send: the text is empty")
+	}
+	images, err := readImages(opts.files)
+	if err != nil {
+		return err
+	}
+	return chatSend(ctx, env, opts.session, opts.to, opts.prompt, images)
 }
 
 func newChatInterrupt(env *cli.Env) *cobra.Command {
@@ -76,28 +87,26 @@ func newChatInterrupt(env *cli.Env) *cobra.Command {
 		Long: "interrupt ends the turn that runs, and refuses what the coding agent asks. On " +
 			"your own machine it needs no token.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return env.WithViewer(cli.OnSession(
-				cmd.Context(),
-				args[0],
-				func(c *client.Client, s protocol.SessionInfo) error {
-					if err := c.Interrupt(cmd.Context(), &protocol.ChatInterrupt{
-						SessionID: s.SessionID,
-						By:        me(),
-					}); err != nil {
-						return err
-					}
-					return env.PrintAnswer(
-						map[string]any{"sessionId": s.SessionID, "interrupted": true},
-						"interrupted")
-				},
-			))
+			return runInterrupt(cmd.Context(), env, args[0])
 		},
 	}
 }
 
+// runInterrupt ends the turn of the coding agent in a session.
+func runInterrupt(ctx context.Context, env *cli.Env, session string) error {
+	interrupt := func(c *client.Client, s protocol.SessionInfo) error {
+		m := &protocol.ChatInterrupt{SessionID: s.SessionID, By: me()}
+		if err := c.Interrupt(ctx, m); err != nil {
+			return err
+		}
+		return env.PrintAnswer(
+			map[string]any{"sessionId": s.SessionID, "interrupted": true}, "interrupted")
+	}
+	return env.WithViewer(cli.OnSession(ctx, session, interrupt))
+}
+
 func newChatAnswer(env *cli.Env) *cobra.Command {
-	var replies []string
-	var words string
+	var opts answerOptions
 	cmd := &cobra.Command{
 		Use:   "answer ID [REQUEST] once|session|refuse",
 		Short: "Answer what the coding agent in a session asks",
@@ -116,18 +125,31 @@ func newChatAnswer(env *cli.Env) *cobra.Command {
 			"refuse --words 'not on this branch'\n" +
 			"  gateway chat answer claude-k3f9 --reply 2 --reply 'the third one'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in, err := answerArgs(args, replies, words)
-			if err != nil {
-				return err
-			}
-			return chatAnswer(cmd.Context(), env, in)
+			opts.args = args
+			return runAnswer(cmd.Context(), env, opts)
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&replies, "reply", nil,
+	f.StringArrayVar(&opts.replies, "reply", nil,
 		"`ANSWER` to the next question of a form: a number, numbers with commas, or words")
-	f.StringVar(&words, "words", "", "`TEXT` for the agent, with refuse")
+	f.StringVar(&opts.words, "words", "", "`TEXT` for the agent, with refuse")
 	return cmd
+}
+
+// answerOptions are the options of gateway chat answer.
+type answerOptions struct {
+	args    []string // the session, the request, the verdict
+	replies []string
+	words   string
+}
+
+// runAnswer answers what the coding agent in a session asks.
+func runAnswer(ctx context.Context, env *cli.Env, opts answerOptions) error {
+	in, err := answerArgs(opts.args, opts.replies, opts.words)
+	if err != nil {
+		return err
+	}
+	return chatAnswer(ctx, env, in)
 }
 
 // answering is the command line of chat answer.

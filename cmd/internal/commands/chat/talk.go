@@ -70,7 +70,7 @@ func talkTo(
 	ctx context.Context,
 	env *cli.Env,
 	agent chatAgent,
-	in chatFlags,
+	in chatOptions,
 	prompts []string,
 ) (err error) {
 	own, err := newChatLock()
@@ -126,7 +126,7 @@ func talkTo(
 	return reportEnd(env, t)
 }
 
-func newTalk(env *cli.Env, own *lock.Lock, agent chatAgent, in chatFlags, prompts []string) *talk {
+func newTalk(env *cli.Env, own *lock.Lock, agent chatAgent, in chatOptions, prompts []string) *talk {
 	return &talk{
 		own:     own,
 		resumes: in.resume != "",
