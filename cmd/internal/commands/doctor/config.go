@@ -66,24 +66,27 @@ func NewConfig(env *cli.Env) *cobra.Command {
 			"configuration is\n" +
 			"~/.config/terminalproxy/config.toml; docs/configuration.md lists its\n" +
 			"settings. The exit status is 2 if something in it is wrong.",
-		RunE: func(*cobra.Command, []string) error { return showConfig(env) },
+		RunE: func(*cobra.Command, []string) error { return runConfig(env) },
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use: "path", Short: "Print where your configuration is, or would be", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			path, err := settingsfile.Path()
-			if err != nil {
-				return err
-			}
-			return env.PrintAnswer(map[string]any{"path": path}, path)
-		},
+		RunE: func(*cobra.Command, []string) error { return runConfigPath(env) },
 	})
 	return cmd
 }
 
-// showConfig prints all settings. A file with which something is wrong counts as it does for who
+// runConfigPath prints the path of the configuration.
+func runConfigPath(env *cli.Env) error {
+	path, err := settingsfile.Path()
+	if err != nil {
+		return err
+	}
+	return env.PrintAnswer(map[string]any{"path": path}, path)
+}
+
+// runConfig prints all settings. A file with which something is wrong counts as it does for who
 // reads it: not at all, but for what agents must not see.
-func showConfig(env *cli.Env) error {
+func runConfig(env *cli.Env) error {
 	path, err := settingsfile.Path()
 	if err != nil {
 		return err

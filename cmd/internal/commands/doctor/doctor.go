@@ -80,11 +80,16 @@ func New(env *cli.Env) *cobra.Command {
 			"wrong (needs fixing); the exit status\n" +
 			"is 1 if anything is wrong.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d := &doctor{env: env}
-			d.runChecks(cmd.Context())
-			return d.reportFindings()
+			return runAndReport(cmd.Context(), env)
 		},
 	}
+}
+
+// runAndReport checks the gateway and this machine, and prints what it found.
+func runAndReport(ctx context.Context, env *cli.Env) error {
+	d := &doctor{env: env}
+	d.runChecks(ctx)
+	return d.reportFindings()
 }
 
 // runChecks runs all checks; a failed one does not stop the others.

@@ -34,11 +34,12 @@ func NewPolicy(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-// policyCheck is an imaginary request, to see which rule decides.
-type policyCheck struct{ agent, program, directory, level, host string }
+// policyOptions are the options of gateway policy check: an imaginary request, to see which rule
+// decides.
+type policyOptions struct{ agent, program, directory, level, host string }
 
 func newPolicyCheck(env *cli.Env) *cobra.Command {
-	var in policyCheck
+	var opts policyOptions
 	cmd := &cobra.Command{
 		Use:   "check AGENT PROGRAM",
 		Short: "Say what happens when AGENT asks for the keyboard of PROGRAM, and why",
@@ -48,18 +49,15 @@ func newPolicyCheck(env *cli.Env) *cobra.Command {
 			"the keyboard, you are asked, or it is refused. check names the rule that decides, " +
 			"and why the others do not count. It asks no one.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			if in.level != string(protocol.LevelDrive) && in.level != string(protocol.LevelType) {
-				return cli.Usage("--level %.20q: must be drive or type", in.level)
-			}
-			in.agent, in.program = args[0], args[1]
-			return checkPolicy(env, in)
+			opts.agent, opts.program = args[0], args[1]
+			return runPolicyCheck(env, opts)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.level, "level", string(protocol.LevelDrive),
+	f.StringVar(&opts.level, "level", string(protocol.LevelDrive),
 		"what the agent asks for: drive or type")
-	f.StringVar(&in.directory, "directory", "", "where PROGRAM runs (default: here)")
-	f.StringVar(&in.host, "host", "", "`NAME` of the machine (default: this one)")
+	f.StringVar(&opts.directory, "directory", "", "where PROGRAM runs (default: here)")
+	f.StringVar(&opts.host, "host", "", "`NAME` of the machine (default: this one)")
 	return cmd
 }
 
@@ -73,7 +71,11 @@ type verdict struct {
 	Notes  []string       `json:"notes,omitempty"`
 }
 
-func checkPolicy(env *cli.Env, in policyCheck) error {
+// runPolicyCheck says which rule decides.
+func runPolicyCheck(env *cli.Env, in policyOptions) error {
+	if in.level != string(protocol.LevelDrive) && in.level != string(protocol.LevelType) {
+		return cli.Usage("--level %.20q: must be drive or type", in.level)
+	}
 	file, err := settingsfile.User() // it is good: configure has looked
 	if err != nil {
 		return err
@@ -148,7 +150,7 @@ func scriptNote(name, path string) string {
 	return ""
 }
 
-func printVerdict(env *cli.Env, in policyCheck, got policy.Verdict, notes []string) error {
+func printVerdict(env *cli.Env, in policyOptions, got policy.Verdict, notes []string) error {
 	v := verdict{Answer: got.Answer, Rule: got.Rule.At, Why: got.Why, Notes: notes}
 	var answer string
 	switch got.Answer {
