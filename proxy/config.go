@@ -74,6 +74,9 @@ type AgentConfig struct {
 	// that terminal keeps Ctrl+G for itself; "" otherwise.
 	ForCtrlG string
 	NoNotice bool // no line over the program
+	// CountStart counts a session that a person starts, and reports whether to tell that person
+	// that it is shared. It may wait for the disk, and may be nil.
+	CountStart func() bool
 	// Owner says which owner signed a message; an error is for people. If nil, this session knows
 	// no owners.
 	Owner func(message, signature []byte) (protocol.Signer, error)

@@ -145,7 +145,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 			)
 		},
 		Urgent: func() bool { return s.authority.NewestState().Phase == control.Granted },
-		Up:     func() { s.setReached(true); s.talk.SendState() },
+		Up:     func() { s.setReached(true); s.talk.SendState(); s.welcome() },
 		Trouble: func(err error) {
 			s.setReached(false)
 			s.status.ShowRemark(
@@ -200,4 +200,20 @@ func (s *session) handleMessage(m protocol.Message) {
 func (s *session) setReached(yes bool) {
 	s.status.SetObserved(yes)
 	s.observer.SetGatewayReached(yes)
+}
+
+// welcome tells the user in the first sessions, once agents can look, that this one is shared.
+// Counting waits for the disk, so it has a goroutine of its own, which nothing waits for.
+func (s *session) welcome() {
+	agent := s.conf.Agent
+	if agent.CountStart == nil || agent.NoNotice || s.conf.headless != nil || !s.term.HasScreen() {
+		return
+	}
+	s.welcomed.Do(func() {
+		go func() {
+			if agent.CountStart() {
+				s.status.ShowWelcome()
+			}
+		}()
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -58,6 +59,7 @@ type session struct {
 	recording *recording.Recording
 	used      atomic.Int64 // when the user typed last, in Unix milliseconds, 0 for never
 	worth     link.Worth   // a gateway's attention
+	welcomed  sync.Once    // the user was told that the session is shared
 	// when the terminal was asked last where its cursor is, in Unix nanoseconds
 	asksSince atomic.Int64
 	events    *events.Reporter // nil without agents

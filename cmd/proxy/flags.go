@@ -300,6 +300,7 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 		AllowEscapes: f.Escapes,
 		NoRedact:     f.NoRedact,
 		OneProgram:   f.OneProgram,
+		CountStart:   newStartCounter(log),
 	}
 	url := cmp.Or(f.Gateway, os.Getenv("PROXY_GATEWAY"))
 	at, err := endpoint.Parse(url)

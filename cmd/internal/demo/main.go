@@ -101,8 +101,7 @@ func run(ctx context.Context, bin, record string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	// The demo has a gateway of its own, so that it cannot see your open sessions.
-	if err := os.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "run")); err != nil {
+	if err := useOwnDirectories(dir); err != nil {
 		return err
 	}
 	file := filepath.Join(dir, "list.txt")
@@ -124,6 +123,18 @@ func run(ctx context.Context, bin, record string) error {
 	u.printScreen("the user's terminal")
 	u.pauseToRead(ctx, 2*time.Second)
 	return perform(ctx, bin, s, u, file)
+}
+
+// useOwnDirectories gives the demo a gateway of its own, so that it cannot see your open sessions,
+// and a state of its own, so that your first sessions still say that they are shared.
+func useOwnDirectories(dir string) error {
+	state := filepath.Join(dir, "state")
+	return errors.Join(
+		os.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "run")),
+		os.Setenv("XDG_STATE_HOME", state),
+		os.MkdirAll(filepath.Join(state, "terminalproxy"), 0o700),
+		os.WriteFile(filepath.Join(state, "terminalproxy", "starts"), []byte("..."), 0o600),
+	)
 }
 
 // terminalCommand returns the command for the user's terminal. Another proxy around it makes the

@@ -47,6 +47,20 @@ func (s *Status) ShowControlChange(e control.Event, line, note string) {
 	}
 }
 
+// ShowWelcome tells a user of the first sessions that agents can look, unless a remark stands.
+func (s *Status) ShowWelcome() {
+	s.mu.Lock()
+	stands := s.told != "" && time.Now().Before(s.until)
+	s.mu.Unlock()
+	if stands {
+		return
+	}
+	s.ShowRemark(
+		"shared: agents see this, and type only if you allow it. List: gateway top",
+		welcomeFor,
+	)
+}
+
 // ShowDrivingAgent tells a person who has just attached that an agent drives.
 func (s *Status) ShowDrivingAgent(agent string) {
 	s.ShowRemark(

@@ -19,6 +19,7 @@ const (
 	TellFor    = 3 * time.Second  // a plain remark
 	NoteFor    = 8 * time.Second  // one with words of an agent or a person
 	TroubleFor = 10 * time.Second // one about a problem
+	welcomeFor = 2 * time.Second  // that a session is shared
 	readFor    = time.Second      // before that the user's keys do not remove it
 )
 

@@ -1,0 +1,68 @@
+package session_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/e2e/world"
+)
+
+const welcome = "shared: agents see this, and type only if you allow it. List: gateway top"
+
+// The first three sessions say that they are shared. The line goes by itself, and neither the
+// program nor an agent gets it.
+func TestTheFirstSessionsSayThatTheyAreShared(t *testing.T) {
+	w := world.New(t)
+	w.Newcomer()
+	s := w.Terminal(80, 12)
+	for range 3 {
+		s.Run("proxy --agent sh -c 'echo here; cat > got'")
+		id := w.Session()
+		s.SeeShown(welcome, func(screen string) bool {
+			return strings.Contains(screen, "here\n") && strings.Contains(screen, welcome)
+		})
+		require.NotContains(t, w.MustGateway("read", id), "shared:")
+		s.WaitGone(welcome)
+		s.Press("C-d")
+		require.Zero(t, s.Status())
+		require.Empty(t, w.Content("got"))
+	}
+	before := len(w.Content(s.Recording()))
+	s.Run("proxy --agent sh -c 'echo later; cat'")
+	w.Session()
+	s.Wait("later")
+	s.Press("C-d")
+	require.Zero(t, s.Status())
+	require.NotContains(t, w.Content(s.Recording())[before:], "shared:")
+}
+
+// The line is one of those that --no-notice turns off: such a session is not counted.
+func TestASessionWithoutNoticesIsNotCounted(t *testing.T) {
+	w := world.New(t)
+	w.Newcomer()
+	s := w.Terminal(80, 12)
+	s.Run("proxy --agent --no-notice sh -c 'echo here; cat'")
+	w.Session()
+	s.WaitTitle("[observed]")
+	s.Press("C-d")
+	require.Zero(t, s.Status())
+	require.Empty(t, w.Content("home/state/terminalproxy/starts"))
+	require.NotContains(t, w.Content(s.Recording()), "shared:")
+}
+
+// A home that takes no file has no such line, and the program runs as ever.
+func TestAReadOnlyStateHasNoWelcome(t *testing.T) {
+	w := world.New(t)
+	s := w.Terminal(80, 12)
+	w.Write("file", "")
+	s.Run("XDG_STATE_HOME=$PWD/file proxy --agent --log log sh -c 'echo here; cat'")
+	w.Session()
+	s.WaitTitle("[observed]")
+	w.Until(func() bool { return strings.Contains(w.Content("log"), "first sessions are not counted") },
+		func() string { return w.Content("log") })
+	s.Press("C-d")
+	require.Zero(t, s.Status())
+	require.NotContains(t, w.Content(s.Recording()), "shared:")
+}
