@@ -64,6 +64,10 @@ func TestConfigShowsWhereEachValueComesFrom(t *testing.T) {
 	} {
 		require.Contains(t, got.Out, line)
 	}
+	set := clitest.Command(t, "config", "--set").Out
+	require.Equal(t, strings.Count(set, "# config.toml:")+strings.Count(set, "# environment "),
+		strings.Count(set, " # "), "nothing built in")
+	require.Regexp(t, `(?s)^# [^\n]*\n\n\[proxy\]\n# token-file = "/my/token" .*\nyield = "2s" .*\n\[gateway\.serve\]\npage = true .*\n\[\[never\]\] .*agent = "codex"\n$`, set)
 	// The output could be the file.
 	t.Setenv("PROXY_TOKEN_FILE", "")
 	before := inForceNow(t)

@@ -3,13 +3,10 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"slices"
-	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -46,9 +43,7 @@ type flags struct {
 }
 
 // usageError returns an error in the user's flags or configuration.
-func usageError(hint, format string, args ...any) error {
-	return &proxy.UserError{Status: statusUsage, Say: fmt.Sprintf(format, args...), Hint: hint}
-}
+var usageError = proxyflags.UsageError
 
 // parseFlags reads the command line and the configuration.
 func parseFlags(args []string) (*flags, error) {
@@ -133,62 +128,18 @@ func (f *flags) checkValues(set *pflag.FlagSet) error {
 			)
 		}
 	}
-	if err := f.checkRanges(set); err != nil {
+	if err := f.CheckRanges(set); err != nil {
 		return err
 	}
-	if set.Changed("for") && f.Lasts == 0 {
-		f.Lasts = control.Unlimited
-	}
-	return nil
-}
-
-// checkRanges refuses values that are out of range.
-func (f *flags) checkRanges(set *pflag.FlagSet) error {
-	switch {
-	case f.Grant != "" && f.Grant != string(protocol.LevelType) &&
-		f.Grant != string(protocol.LevelDrive):
-		return usageError(
-			"type lets the agent write text, drive lets it press every key",
-			"--grant %q: must be type or drive",
-			f.Grant,
-		)
-	case f.Lasts < 0:
-		return usageError(
-			"use a duration such as 90s or 10m",
-			"--for %s: must not be negative",
-			f.Lasts,
-		)
-	case f.Yield < 0 || f.Yield > time.Hour:
-		return usageError("use a duration such as 1s", "--yield %s: must be 0s to 1h", f.Yield)
-	case f.NotifyAfter < 0 || f.NotifyAfter > time.Hour:
-		return usageError(
-			"use a duration such as 10s",
-			"--notify-after %s: must be 0s to 1h",
-			f.NotifyAfter,
-		)
-	case f.Interval < 10*time.Millisecond || f.Interval > time.Minute:
-		return usageError(
-			"use a duration such as 500ms",
-			"--snapshot-interval %s: must be 10ms to 1m",
-			f.Interval,
-		)
-	case set.Changed("cols") && (f.Cols < 1 || f.Cols > protocol.MaxSize):
-		return usageError("", "--cols %d: must be 1 to %d", f.Cols, protocol.MaxSize)
-	case set.Changed("rows") && (f.Rows < 1 || f.Rows > protocol.MaxSize):
-		return usageError("", "--rows %d: must be 1 to %d", f.Rows, protocol.MaxSize)
-	case set.Changed("status-fd") && os.Args[0] != keep.Name && !canWrite(f.StatusFD):
+	if set.Changed("status-fd") && os.Args[0] != keep.Name && !canWrite(f.StatusFD) {
 		return usageError(
 			"as in: STATUS=$(proxy --status-fd 3 PROGRAM 3>&1 >&2)",
 			"--status-fd %d: must be a descriptor above 2, open for writing",
 			f.StatusFD,
 		)
-	case len(f.Name) > protocol.MaxName ||
-		strings.ContainsFunc(f.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return usageError(
-			"",
-			"--name: must be at most %d bytes, without control characters",
-			protocol.MaxName,
-		)
+	}
+	if set.Changed("for") && f.Lasts == 0 {
+		f.Lasts = control.Unlimited
 	}
 	return nil
 }
@@ -282,7 +233,7 @@ func (f *flags) startConversation() (*coding.Conversation, error) {
 
 // agentConfig makes everything that --agent adds. It does not dial or serve.
 func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error) {
-	bound, err := f.keyBindings()
+	bound, err := f.KeyBindings()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -381,13 +332,9 @@ func (f *flags) openLog() (*slog.Logger, func(), error) {
 	if f.Log == "" {
 		return slog.New(slog.DiscardHandler), func() {}, nil
 	}
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(f.LogLevel)); err != nil {
-		return nil, nil, usageError(
-			"use debug, info, warn or error",
-			"--log-level %q: unknown level",
-			f.LogLevel,
-		)
+	level, err := f.ParseLogLevel()
+	if err != nil {
+		return nil, nil, err
 	}
 	// a pipe without a reader must not hold us up
 	file, err := os.OpenFile(f.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)

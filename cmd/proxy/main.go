@@ -39,11 +39,8 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, nil))
 }
 
-// Exit statuses of proxy itself; a program's own status is passed on.
-const (
-	statusUsage   = 2
-	statusFailure = 125
-)
+// statusFailure is the exit status when proxy itself fails; a program's own status is passed on.
+const statusFailure = 125
 
 // run is proxy without the process around it. keep is what keeps the session that this process was
 // started for, else nil.

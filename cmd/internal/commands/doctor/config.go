@@ -54,8 +54,12 @@ type rule struct {
 	Says map[string]any `json:"says"`
 }
 
+// configOptions are the flags of gateway config.
+type configOptions struct{ onlySet bool }
+
 // NewConfig makes the command gateway config.
 func NewConfig(env *cli.Env) *cobra.Command {
+	var opts configOptions
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show the configuration in force, and where each value comes from",
@@ -66,8 +70,10 @@ func NewConfig(env *cli.Env) *cobra.Command {
 			"configuration is\n" +
 			"~/.config/terminalproxy/config.toml; docs/configuration.md lists its\n" +
 			"settings. The exit status is 2 if something in it is wrong.",
-		RunE: func(*cobra.Command, []string) error { return runConfig(env) },
+		RunE: func(*cobra.Command, []string) error { return runConfig(env, opts) },
 	}
+	cmd.Flags().BoolVar(&opts.onlySet, "set", false,
+		"print only what your configuration or the environment sets")
 	cmd.AddCommand(&cobra.Command{
 		Use: "path", Short: "Print where your configuration is, or would be", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return runConfigPath(env) },
@@ -86,21 +92,15 @@ func runConfigPath(env *cli.Env) error {
 
 // runConfig prints all settings. A file with which something is wrong counts as it does for who
 // reads it: not at all, but for what agents must not see.
-func runConfig(env *cli.Env) error {
+func runConfig(env *cli.Env, opts configOptions) error {
 	path, err := settingsfile.Path()
 	if err != nil {
 		return err
 	}
 	file, err := settingsfile.User()
 	c := Configuration{Path: path, Exists: file != nil || err != nil}
-	if err == nil {
-		_, err = file.Taste()
-	}
-	if err == nil {
-		_, _, err = file.Rules()
-	}
-	if err == nil {
-		_, err = file.Policy()
+	if faults := findFaults(file, err, env.NewRoot()); len(faults) > 0 {
+		err = faults[0]
 	}
 	all, bad := SettingsOf(file, env.NewRoot())
 	if err == nil {
@@ -113,6 +113,9 @@ func runConfig(env *cli.Env) error {
 		}
 	}
 	c.Settings = all
+	if opts.onlySet {
+		c.Settings = slices.DeleteFunc(all, func(s InForce) bool { return s.From == fromDefault })
+	}
 	if err == nil {
 		c.Rules = policyOf(file)
 	}
