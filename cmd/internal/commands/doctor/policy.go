@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -48,9 +49,9 @@ func newPolicyCheck(env *cli.Env) *cobra.Command {
 			"keyboard while PROGRAM has the terminal: it gets\n" +
 			"the keyboard, you are asked, or it is refused. check names the rule that decides, " +
 			"and why the others do not count. It asks no one.",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.agent, opts.program = args[0], args[1]
-			return runPolicyCheck(env, opts)
+			return runPolicyCheck(cmd.Context(), env, opts)
 		},
 	}
 	f := cmd.Flags()
@@ -72,7 +73,7 @@ type verdict struct {
 }
 
 // runPolicyCheck says which rule decides.
-func runPolicyCheck(env *cli.Env, in policyOptions) error {
+func runPolicyCheck(ctx context.Context, env *cli.Env, in policyOptions) error {
 	if in.level != string(protocol.LevelDrive) && in.level != string(protocol.LevelType) {
 		return cli.Usage("--level %.20q: must be drive or type", in.level)
 	}
@@ -81,8 +82,11 @@ func runPolicyCheck(env *cli.Env, in policyOptions) error {
 		return err
 	}
 	rules, err := file.Policy()
-	if err != nil {
-		return err
+	if err == nil {
+		err = findProxyFault(file) // after which proxy takes no [[allow]]
+	}
+	if fault, ok := errors.AsType[*settingsfile.Error](err); ok {
+		return cli.Fail(cli.StatusUsage, "configuration: %w", fault).WithHint(fault.Hint)
 	}
 	host, err := os.Hostname()
 	if in.host == "" && err != nil {
@@ -92,7 +96,7 @@ func runPolicyCheck(env *cli.Env, in policyOptions) error {
 	if in.directory == "" && err != nil {
 		return fmt.Errorf("the current directory: %w: give it with --directory", err)
 	}
-	program, err := policy.FindProgram(in.program, cmp.Or(in.directory, here))
+	program, script, err := findRunning(ctx, in.program, cmp.Or(in.directory, here))
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return cli.Fail(cli.StatusUsage, "policy check: PROGRAM: %.40s is not in PATH",
@@ -108,16 +112,8 @@ func runPolicyCheck(env *cli.Env, in policyOptions) error {
 		Program: program,
 		Level:   protocol.Level(in.level),
 	})
-	return printVerdict(env,
-		in,
-		got,
-		slices.DeleteFunc(
-			[]string{note, scriptNote(in.program, program.Path)},
-			func(n string) bool {
-				return n == ""
-			},
-		),
-	)
+	notes := slices.DeleteFunc([]string{note, script}, func(n string) bool { return n == "" })
+	return printVerdict(env, in, got, notes)
 }
 
 // localToken returns the name of the local token that an agent shows. Without one it is "", with a
@@ -140,14 +136,6 @@ func localToken(name string) (token, note string) {
 			"make another one"
 	}
 	return name, ""
-}
-
-// scriptNote warns of a script, which has no file of its own that runs.
-func scriptNote(name, path string) string {
-	if first := policy.InterpreterLine(path); first != "" {
-		return name + " is a script (" + first + "): what it runs has the terminal, and counts"
-	}
-	return ""
 }
 
 func printVerdict(env *cli.Env, in policyOptions, got policy.Verdict, notes []string) error {

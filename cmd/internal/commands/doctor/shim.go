@@ -1,0 +1,184 @@
+package doctor
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"terminalproxy/proxy/consent/policy"
+)
+
+// managerTime is how long a version manager may take to say what its shim starts.
+const managerTime = 5 * time.Second
+
+// managers are the version managers whose shims stand in PATH in place of programs, with what lies
+// in the path of each shim. Each has a command `which`.
+var managers = []struct{ name, place string }{
+	{"pyenv", "pyenv/shims/"},
+	{"asdf", "asdf/shims/"},
+	{"mise", "mise/shims/"},
+	{"rbenv", "rbenv/shims/"},
+	{"nodenv", "nodenv/shims/"},
+	{"goenv", "goenv/shims/"},
+	{"volta", ".volta/bin/"},
+}
+
+// findRunning returns the program that has the terminal once name was started in a directory. A
+// shim or a script leads to another one; note describes it. An unknown program has a name and no
+// file: no [[allow]] matches it.
+func findRunning(
+	ctx context.Context,
+	name, directory string,
+) (program policy.Program, note string, err error) {
+	program, err = policy.FindProgram(name, directory)
+	if err != nil {
+		return program, "", err
+	}
+	unknown := policy.Program{Names: program.Names, Directory: program.Directory}
+	base := filepath.Base(name)
+	if manager, shim := managerOf(name); manager != "" {
+		note = base + " is a shim of " + manager + " (" + shim + "), and a rule for " + base +
+			" names the shim"
+		started, failure := askManager(ctx, manager, shim, directory)
+		if failure != "" {
+			return unknown, note + "; the program that it starts is unknown: " + failure, nil
+		}
+		program, note = runAs(program, started, base, note)
+		return program, note, nil
+	}
+	line := policy.InterpreterLine(program.Path)
+	if line == "" {
+		return program, "", nil
+	}
+	note = base + " is a script (" + line + "), and a rule for " + base + " names the script"
+	interpreter, byEnv := interpreterOf(line)
+	switch target, execs := execTarget(program.Path); {
+	case target != "" && policy.InterpreterLine(target) != "":
+		return unknown, note + "; it becomes the script " + target, nil
+	case target != "":
+		program, note = runAs(program, target, target, note)
+	case execs:
+		return unknown, note + "; it may start another program with exec, as only its run shows", nil
+	case byEnv:
+		program, note = runAs(program, interpreter, interpreter, note)
+	default:
+		program, note = runAs(program, interpreter, base, note)
+	}
+	return program, note, nil
+}
+
+// runAs returns the program at path as the kernel shows it under a name.
+func runAs(script policy.Program, path, name, note string) (policy.Program, string) {
+	program, err := policy.FindProgram(path, script.Directory)
+	if err != nil {
+		return policy.Program{Names: script.Names, Directory: script.Directory},
+			note + "; the program that it starts is unknown: " + err.Error()
+	}
+	program.Names[0] = filepath.Base(name)[:min(len(filepath.Base(name)), 15)] // proc(5), comm
+	return program, note + ". At run time the program is " + program.Path +
+		`: write program = "` + program.Path + `"`
+}
+
+// managerOf returns the version manager whose shim a name is, or "", and the shim.
+func managerOf(name string) (manager, shim string) {
+	shim, err := exec.LookPath(name)
+	if err == nil {
+		shim, err = filepath.Abs(shim)
+	}
+	if err != nil {
+		return "", ""
+	}
+	for _, m := range managers {
+		if strings.Contains(shim, m.place) && filepath.Base(shim) != m.name {
+			return m.name, shim
+		}
+	}
+	return "", ""
+}
+
+// askManager asks a version manager which program its shim starts in a directory.
+func askManager(
+	ctx context.Context,
+	manager, shim, directory string,
+) (path, failure string) {
+	ctx, cancel := context.WithTimeout(ctx, managerTime)
+	defer cancel()
+	root := filepath.Dir(filepath.Dir(shim))
+	program, err := exec.LookPath(filepath.Join(root, "bin", manager)) // PATH may have another one
+	if err != nil {
+		program = manager
+	}
+	cmd := exec.CommandContext(ctx, program, "which", filepath.Base(shim))
+	cmd.Dir, cmd.WaitDelay = directory, time.Second
+	cmd.Env = append(os.Environ(), strings.ToUpper(manager)+"_ROOT="+root)
+	said, err := cmd.Output()
+	path = strings.TrimSpace(string(said))
+	switch {
+	case err != nil:
+		return "", manager + " which " + filepath.Base(shim) + ": " + err.Error()
+	case !filepath.IsAbs(path) || strings.Contains(path, "\n"):
+		return "", manager + " which " + filepath.Base(shim) + " names no path"
+	}
+	return path, ""
+}
+
+// interpreterOf returns the interpreter that the first line of a script names, and whether env(1)
+// finds it.
+func interpreterOf(line string) (interpreter string, byEnv bool) {
+	words := strings.Fields(strings.TrimPrefix(line, "#!"))
+	if len(words) == 0 {
+		return "/bin/sh", false // as execve(2) of a shell does
+	}
+	if filepath.Base(words[0]) != "env" {
+		return words[0], false
+	}
+	isOption := func(word string) bool {
+		return strings.HasPrefix(word, "-") || strings.Contains(word, "=")
+	}
+	rest := slices.DeleteFunc(words[1:], isOption)
+	if len(rest) == 0 {
+		return words[0], false
+	}
+	return rest[0], true
+}
+
+// maxScript bounds how much of a script is read, in bytes.
+const maxScript = 64 << 10
+
+// execLine matches a line of a shell's script that gives its process to another program.
+var execLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s*exec\s+(?:-a\s+\S+\s+)?(?:--\s+)?["']?([^\s"']+)`)
+})
+
+// execTarget returns the program that a shell's script becomes with exec, if the script names one
+// program by its whole path. execs reports whether it becomes any.
+func execTarget(path string) (target string, execs bool) {
+	interpreter, _ := interpreterOf(policy.InterpreterLine(path))
+	if !strings.HasSuffix(interpreter, "sh") {
+		return "", false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = file.Close() }()
+	text := make([]byte, maxScript)
+	n, _ := file.Read(text)
+	for _, m := range execLine().FindAllSubmatch(text[:n], -1) {
+		word := string(m[1])
+		if strings.ContainsAny(word[:1], "<>&|;") || word[0] >= '0' && word[0] <= '9' {
+			continue // a redirection of the script's own streams
+		}
+		if execs && word != target || !filepath.IsAbs(word) || strings.ContainsAny(word, "$`*?") {
+			return "", true
+		}
+		target, execs = word, true
+	}
+	return target, execs
+}
