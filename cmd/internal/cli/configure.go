@@ -58,7 +58,7 @@ func (env *Env) applyConfiguration(cmd *cobra.Command) error {
 	case !found:
 		return err
 	case slices.Contains(despite, commandName(cmd)):
-		if cmd.Name() != "config" { // which says it itself
+		if cmd.Name() != "config" && cmd.Name() != "doctor" { // which say it themselves
 			_, _ = fmt.Fprintf(env.Err, "gateway: configuration: %v; using the built-in defaults\n",
 				wrong)
 		}

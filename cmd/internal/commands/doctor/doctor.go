@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/cmd/internal/cli"
-	settingsfile "terminalproxy/cmd/internal/settings"
 	"terminalproxy/gateway/userdirs"
 )
 
@@ -35,10 +34,14 @@ type finding struct {
 	Do    string `json:"do,omitempty"` // what to do about it
 }
 
+// isFolded reports whether the finding passed and needs nothing done.
+func (f finding) isFolded() bool { return f.State == stateOK && f.Do == "" }
+
 // doctor collects findings. root is where /proc is, "" but in tests.
 type doctor struct {
 	env      *cli.Env
 	root     string
+	verbose  bool // also list passed checks
 	findings []finding
 }
 
@@ -68,26 +71,33 @@ func (d *doctor) addError(name, do, format string, args ...any) {
 	})
 }
 
+// doctorOptions are the flags of gateway doctor.
+type doctorOptions struct{ verbose bool }
+
 // New makes the command gateway doctor.
 func New(env *cli.Env) *cobra.Command {
-	return &cobra.Command{
+	var opts doctorOptions
+	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check the running gateway and this machine's protections",
+		Short: "Check the configuration, the running gateway and this machine's protections",
 		Args:  cobra.NoArgs,
-		Long: "doctor checks the running gateway, the files of sockets and tokens, the processes " +
-			"of the sessions, and the kernel. It\n" +
-			"changes and starts nothing. Each finding is ok, warn (weaker than it could be) or " +
-			"wrong (needs fixing); the exit status\n" +
-			"is 1 if anything is wrong.",
+		Long: "doctor checks every table of your configuration, the running gateway, the files of " +
+			"sockets and tokens, the processes of the\n" +
+			"sessions, and the kernel. It changes nothing. Each finding is ok, warn (weaker than " +
+			"it could be) or wrong (needs fixing).\n" +
+			"Passed checks are counted; --verbose and --json list them. The exit status is 1 if " +
+			"anything is wrong.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runAndReport(cmd.Context(), env)
+			return runAndReport(cmd.Context(), env, opts)
 		},
 	}
+	cmd.Flags().BoolVarP(&opts.verbose, "verbose", "v", false, "also list passed checks")
+	return cmd
 }
 
 // runAndReport checks the gateway and this machine, and prints what it found.
-func runAndReport(ctx context.Context, env *cli.Env) error {
-	d := &doctor{env: env}
+func runAndReport(ctx context.Context, env *cli.Env, opts doctorOptions) error {
+	d := &doctor{env: env, verbose: opts.verbose}
 	d.runChecks(ctx)
 	return d.reportFindings()
 }
@@ -95,7 +105,7 @@ func runAndReport(ctx context.Context, env *cli.Env) error {
 // runChecks runs all checks; a failed one does not stop the others.
 func (d *doctor) runChecks(ctx context.Context) {
 	d.checkVersions(ctx)
-	d.checkEvents()
+	d.checkConfiguration()
 	d.checkSocket(ctx)
 	d.checkRemote(ctx)
 	d.checkTokens()
@@ -103,21 +113,6 @@ func (d *doctor) runChecks(ctx context.Context) {
 	if in, err := d.env.RequirePerson(); err == nil {
 		d.checkKeyboard(in)
 		d.checkBindings(ctx)
-	}
-}
-
-// checkEvents looks whether the programs can be run that the configuration names for when something
-// happens.
-func (d *doctor) checkEvents() {
-	file, err := settingsfile.User()
-	if err != nil {
-		return // every other command says so
-	}
-	for _, s := range rulesOf(file) {
-		if s.Trouble != "" {
-			d.addWarning("configuration", "name a program in your PATH, or its whole path",
-				"[[on]] at line %d runs nothing: %s", s.Line, s.Trouble)
-		}
 	}
 }
 
@@ -141,19 +136,41 @@ func (d *doctor) reportFindings() error {
 	return err
 }
 
+// printFindings prints the passed checks, the promise of a grant, and the others last.
 func (d *doctor) printFindings() error {
-	var rows []string
-	for _, f := range d.findings {
-		rows = append(rows, f.State+"\t"+f.Name+"\t"+f.Say)
-		if f.Do != "" {
-			rows = append(rows, "\t\tdo: "+f.Do)
+	var good, bad []string
+	folded := 0
+	for _, state := range []string{stateOK, stateWarn, stateWrong} {
+		for _, f := range d.findings {
+			switch {
+			case f.State != state:
+			case f.isFolded() && d.verbose:
+				good = append(good, f.row())
+			case f.isFolded():
+				folded++
+			default:
+				bad = append(bad, f.row())
+				if f.Do != "" {
+					bad = append(bad, "\t\tdo: "+f.Do)
+				}
+			}
 		}
 	}
-	if err := d.env.PrintTable(rows); err != nil {
-		return err
+	if !d.verbose {
+		good = []string{fmt.Sprintf("%d checks passed (--verbose lists them)", folded)}
 	}
-	return d.env.PrintLines("", promise)
+	err := d.env.PrintTable(good)
+	if err == nil {
+		err = d.env.PrintLines("", promise)
+	}
+	if err == nil && len(bad) > 0 {
+		err = errors.Join(d.env.PrintLines(""), d.env.PrintTable(bad))
+	}
+	return err
 }
+
+// row is the finding as a row of a table.
+func (f finding) row() string { return f.State + "\t" + f.Name + "\t" + f.Say }
 
 // checkPrivate looks at a file or directory that only its owner may get at.
 func (d *doctor) checkPrivate(name, path string, most os.FileMode) (there bool) {

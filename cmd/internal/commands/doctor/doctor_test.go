@@ -42,8 +42,97 @@ func TestDoctorSaysWhatIsPromisedR50(t *testing.T) {
 	clitest.Isolate(t)
 	got := clitest.Command(t, "doctor")
 	require.Equal(t, cli.StatusOK, got.Status, got.Err)
-	require.True(t, strings.HasSuffix(got.Out, "\n\nThe grant protects against mistakes and against agents that act only through the gateway. "+
-		"A process running as your user is not contained; use another user or a container for that.\n"), got.Out)
+	require.Contains(t, got.Out, "\n\nThe grant protects against mistakes and against agents that act only through the gateway. "+
+		"A process running as your user is not contained; use another user or a container for that.\n")
+}
+
+// What is right is counted, and listed on request; what is not comes last.
+func TestDoctorPutsWarningsLast(t *testing.T) {
+	clitest.Isolate(t)
+	t.Setenv("PATH", t.TempDir())
+	clitest.Configure(t, "[proxi]\n")
+	short := clitest.Command(t, "doctor")
+	require.Regexp(t, `(?s)^\d+ checks passed \(--verbose lists them\)\n\nThe grant .*\n\nwarn .*\nwrong +configuration +.*unknown table "proxi"\n +do: did you mean: proxy\n$`, short.Out)
+	require.NotContains(t, short.Out, "\nok")
+	long := clitest.Command(t, "doctor", "-v")
+	require.Regexp(t, `(?s)^ok .*\n\nThe grant .*\n\nwarn .*\nwrong `, long.Out)
+	require.Contains(t, short.Out, strconv.Itoa(strings.Count("\n"+long.Out, "\nok "))+" checks passed")
+}
+
+// Each table of the configuration is checked: a wrong name or value in any is an error.
+func TestDoctorChecksEveryTable(t *testing.T) {
+	clitest.Isolate(t)
+	const said = "configuration"
+	for text, want := range map[string]string{
+		"[proxi]\nagent = true\n":                     `:1: unknown table "proxi"`,
+		"agent = true\n":                              ":1: agent: must be in a table",
+		"[proxy]\nagnt = true\n":                      `:2: unknown setting "agnt"`,
+		"[proxy]\nyield = '5h'\n":                     ":2: yield 5h0m0s: must be 0s to 1h",
+		"[proxy]\ngrant-key = 'ctrl-c'\n":             ":2: grant-key: ",
+		"[proxy]\nnotify = ['off', 'terminal']\n":     ":2: notify off: ",
+		"[proxy]\nlog-level = 'loud'\n":               `:2: log-level "loud": unknown level`,
+		"[proxy]\ngateway = 'ftp://x'\n":              ":2: gateway: ",
+		"[proxy]\ntoken-file = '/none'\n":             ":2: token-file: ",
+		"[proxy.x]\n":                                 `:1: unknown table "x"`,
+		"[look]\ncolour = 'x'\n":                      `:2: unknown setting "colour"`,
+		"[look]\nbackground = 17\n":                   ":2: background: the contrast",
+		"[redact]\nadd = ['(']\n":                     ":2: add: ",
+		"[redact]\nad = []\n":                         `:2: unknown setting "ad"`,
+		"[gateway]\ngatway = 'x'\n":                   `:2: unknown setting "gatway"`,
+		"[gateway]\ntoken-file = '/none'\n":           ":2: token-file: ",
+		"[gateway.serv]\nlisten = 'x'\n":              `:1: unknown table "serv"`,
+		"[gateway.doctor]\nlisen = 'x'\n":             `:2: unknown setting "lisen"`,
+		"[gateway.policy.check]\nlevl = 'x'\n":        `:2: unknown setting "levl"`,
+		"[gateway.token.create]\nsave = 'x'\n":        ":2: save: must be true or false",
+		"[[allow]]\nagent = 'claude'\nprogrm = 'x'\n": `:3: unknown setting "progrm"`,
+		"[allow]\nagent = 'claude'\n":                 ":1: [allow]: must be in double brackets",
+		"[[never]]\nprogrm = 'x'\n":                   `:2: unknown setting "progrm"`,
+		"[[nevr]]\nprogram = 'x'\n":                   `:1: unknown table "nevr"`,
+		"[[on]]\nevnt = 'asked'\n":                    `:2: unknown setting "evnt"`,
+		"[proxy\n":                                    ":",
+	} {
+		path := clitest.Configure(t, text)
+		found := runDoctor(t, cli.StatusRefused)[said]
+		require.Len(t, found, 1, text)
+		require.Equal(t, stateWrong, found[0].State, text)
+		require.Contains(t, found[0].Say, path+want, text)
+		got := clitest.Command(t, "config")
+		require.Equal(t, cli.StatusUsage, got.Status, text)
+		require.Contains(t, got.Err, path+want, text)
+	}
+	clitest.Configure(t, "[proxi]\n[proxy]\nagnt = true\n[look]\ncolour = 'x'\n[[never]]\nprogrm = 'x'\n[gateway.doctor]\nlisen = 'x'\n")
+	require.Len(t, runDoctor(t, cli.StatusRefused)[said], 5, "one of each table")
+}
+
+// Rules that cannot do what they say are pointed out: [[allow]] for an agent without a token or a
+// script, and both for a program that is missing.
+func TestDoctorChecksRules(t *testing.T) {
+	clitest.Isolate(t)
+	bin := t.TempDir()
+	writeProgram(t, filepath.Join(bin, "tool"), "#!/bin/sh\n")
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	require.Zero(t, clitest.Command(t, "token", "create", "claude", "--local").Status)
+	for text, want := range map[string]string{
+		"[[allow]]\nagent = 'claude'\nprogram = 'sh'\n":        "",
+		"[[allow]]\nagent = 'claude'\nprogram = '*'\n":         "",
+		"[[never]]\nprogram = 'tool'\n":                        "",
+		"[[never]]\nhost = 'desk'\nprogram = 'no-such'\n":      "",
+		"[[allow]]\nagent = 'codex'\nprogram = 'sh'\n":         "[[allow]] at config.toml:1 allows nothing: there is no local token codex",
+		"[[never]]\nprogram = 'no-such'\n":                     "[[never]] at config.toml:1 is for no-such, and this machine has no such program",
+		"[[allow]]\nagent = 'claude'\nprogram = 'tool'\n":      "[[allow]] at config.toml:1 is for tool, a script or shim",
+		"[[on]]\nevent = 'exit'\nrun = ['no-such-notifier']\n": "[[on]] at line 1 runs nothing",
+	} {
+		clitest.Configure(t, text)
+		found := runDoctor(t, cli.StatusOK)["configuration"]
+		require.Equal(t, stateOK, found[0].State, text)
+		if want == "" {
+			require.Len(t, found, 1, text)
+			continue
+		}
+		require.Len(t, found, 2, text)
+		require.Equal(t, stateWarn, found[1].State, text)
+		require.Contains(t, found[1].Say, want)
+	}
 }
 
 func TestDoctorStartsNothing(t *testing.T) {

@@ -60,7 +60,7 @@ func TestASessionGoesToTheNextGateway(t *testing.T) {
 	bad.MustFail(t, 2, `number 2 of 2: gateway address "127.0.0.1:7117" is not understood`)
 	refused := w.Gateway("ls", "--gateway", list, at[2], proxyToken)
 	refused.MustFail(t, 4, servers[0].URL)
-	doctor := w.Gateway("doctor", at[0], at[1], at[2], at[3]).Out
+	doctor := w.Gateway("doctor", "--verbose", at[0], at[1], at[2], at[3]).Out
 	for _, server := range servers {
 		require.Contains(t, doctor, "sessions of "+server.URL)
 	}

@@ -45,7 +45,7 @@ func fg(s *world.Terminal) {
 
 // server returns the process that the name of the local gateway's socket points to, or "".
 func server(w *world.World) string {
-	got := w.Gateway("doctor")
+	got := w.Gateway("doctor", "--verbose")
 	for line := range strings.Lines(got.Out) {
 		if _, rest, ok := strings.Cut(line, "(process "); ok && strings.Contains(line, "serves the local socket") {
 			pid, _, _ := strings.Cut(rest, ")")

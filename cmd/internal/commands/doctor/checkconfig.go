@@ -1,0 +1,82 @@
+package doctor
+
+import (
+	"os/exec"
+
+	settingsfile "terminalproxy/cmd/internal/settings"
+	"terminalproxy/proxy/consent/policy"
+)
+
+// configurationName is the name of findings about the configuration.
+const configurationName = "configuration"
+
+// checkConfiguration looks at every table of the user's configuration, and at what it names.
+func (d *doctor) checkConfiguration() {
+	path, err := settingsfile.Path()
+	if err != nil {
+		d.addOK(configurationName, "there is no place for one: %v", err)
+		return
+	}
+	file, err := settingsfile.User()
+	faults := findFaults(file, err, d.env.NewRoot())
+	for _, fault := range faults {
+		d.addError(configurationName, fault.Hint, "%v", fault)
+	}
+	switch {
+	case len(faults) > 0:
+		return
+	case file == nil:
+		d.addOK(configurationName, "%s: no such file, so the built-in defaults count", path)
+		return
+	}
+	d.addOK(configurationName, "%s: every table is right", path)
+	d.checkEvents(file)
+	rules, err := file.Policy()
+	if err != nil {
+		return // a fault, found above
+	}
+	for _, r := range append(rules.Allow, rules.Never...) {
+		d.checkRule(r)
+	}
+}
+
+// checkEvents looks whether the programs can be run that the configuration names for when something
+// happens.
+func (d *doctor) checkEvents(file *settingsfile.File) {
+	for _, s := range rulesOf(file) {
+		if s.Trouble != "" {
+			d.addWarning(configurationName, "name a program in your PATH, or its whole path",
+				"[[on]] at line %d runs nothing: %s", s.Line, s.Trouble)
+		}
+	}
+}
+
+// checkRule looks whether the agent and the program of a rule exist.
+func (d *doctor) checkRule(r policy.Rule) {
+	kind := "[[" + settingsfile.RulesAllow + "]]"
+	if r.Never {
+		kind = "[[" + settingsfile.RulesNever + "]]"
+	} else if _, note := localToken(r.Agent); note != "" {
+		d.addWarning(configurationName, "", "%s at %s allows nothing: %s", kind, r.At, note)
+	}
+	if r.Host != "" || r.Program == "" || r.Program == policy.Any {
+		return // another machine's program may be missing here
+	}
+	if _, err := exec.LookPath(r.Program); err != nil {
+		d.addWarning(configurationName, "check the name; the rule stays in force",
+			"%s at %s is for %s, and this machine has no such program", kind, r.At, r.Program)
+	} else if !r.Never && isIndirect(r.Program) {
+		d.addWarning(configurationName, "gateway policy check "+r.Agent+" "+r.Program,
+			"%s at %s is for %s, a script or shim that starts another program", kind, r.At,
+			r.Program)
+	}
+}
+
+// isIndirect reports whether another program than the named one has the terminal at run time.
+func isIndirect(name string) bool {
+	if manager, _ := managerOf(name); manager != "" {
+		return true
+	}
+	path, err := exec.LookPath(name)
+	return err == nil && policy.InterpreterLine(path) != ""
+}
