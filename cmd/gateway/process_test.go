@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -71,7 +72,8 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 	second := clitest.Serve(t)
 	require.NoError(t, second.Cmd.Process.Signal(syscall.SIGINT))
 	require.NoError(t, second.Cmd.Wait())
-	require.Contains(t, second.Stderr.String(), "not on the local socket", "the first one has it")
+	require.Contains(t, second.Stderr.String(), fmt.Sprintf("(process %d) serves the local gateway already, on unix:%s/gateway.sock: this one serves %s alone\n"+
+		"hint: gateway ls shows its sessions, gateway ls --gateway %s ", s.Cmd.Process.Pid, dir, second.URL, second.URL))
 
 	require.NoError(t, s.Cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, s.Cmd.Wait(), s.Stderr)

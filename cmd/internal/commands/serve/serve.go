@@ -200,7 +200,7 @@ func serveGateway(ctx context.Context, env *cli.Env, in serveOptions) (err error
 	defer leave()
 	socket, err := localSocket()
 	if err != nil {
-		_, _ = fmt.Fprintf(env.Err, "gateway: serve: not on the local socket: %v\n", err)
+		reportNoSocket(env, err, scheme(b.secure != nil)+"://"+in.publicAddress(ln))
 	}
 	announceGateway(env, ln, b.secure != nil, socket, b.tokens)
 	if in.page {
@@ -309,6 +309,22 @@ func localSocket() (*place.Place, error) {
 		return nil, err
 	}
 	return local.TakePlace(dir)
+}
+
+// reportNoSocket says why the local socket is not served here, and by which process it is.
+func reportNoSocket(env *cli.Env, cause error, here string) {
+	_, path, err := userdirs.LocalSocket()
+	if err == nil && errors.Is(cause, place.ErrHeld) {
+		if conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path}); err == nil {
+			_, _ = fmt.Fprintf(env.Err, "gateway: serve: %s serves the local gateway already, on "+
+				"unix:%s: this one serves %s alone\nhint: gateway ls shows its sessions, gateway "+
+				"ls --gateway %s --token-file FILE those of this one; to serve both, end that process first\n",
+				place.ProcessOf(conn), path, here, here)
+			_ = conn.Close()
+			return
+		}
+	}
+	_, _ = fmt.Fprintf(env.Err, "gateway: serve: not on the local socket: %v\n", cause)
 }
 
 func scheme(secure bool) string {
