@@ -55,6 +55,7 @@ func addCommands(env *cli.Env, root *cobra.Command) {
 			setup.NewInit(env),
 			setup.NewMarks(env),
 			setup.NewSkill(env),
+			setup.NewConfine(env),
 			doctor.NewConfig(env),
 			doctor.NewPolicy(env),
 			doctor.New(env),

@@ -109,6 +109,7 @@ func (d *doctor) runChecks(ctx context.Context) {
 	d.checkSocket(ctx)
 	d.checkRemote(ctx)
 	d.checkTokens()
+	d.checkAgents()
 	d.checkKernel()
 	if in, err := d.env.RequirePerson(); err == nil {
 		d.checkKeyboard(in)

@@ -14,6 +14,7 @@ import (
 
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/clitest"
+	"terminalproxy/cmd/internal/confine"
 	"terminalproxy/gateway/userdirs"
 )
 
@@ -288,5 +289,35 @@ func TestDoctorSaysWhetherTheClusterIsReached(t *testing.T) {
 			continue
 		}
 		require.Equal(t, state, d.findings[0].State, said)
+	}
+}
+
+// doctor says which installed agents can use the user's rights, and what holds the others back.
+func TestDoctorSaysWhatConfinesAgents(t *testing.T) {
+	clitest.Isolate(t)
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	t.Setenv("CODEX_HOME", t.TempDir())
+	t.Setenv("COPILOT_HOME", t.TempDir())
+	t.Setenv("GEMINI_CLI_HOME", t.TempDir())
+	require.Empty(t, runDoctor(t, cli.StatusOK)["agents"], "no agent is installed")
+	for _, name := range []string{"codex", "copilot", "gemini"} {
+		writeProgram(t, filepath.Join(bin, name), "#!/bin/sh\n")
+	}
+	require.Contains(t, runDoctor(t, cli.StatusOK)["agents"][0].Say, "commands of codex, copilot, gemini can read your tokens")
+	dirs, err := confine.Directories()
+	require.NoError(t, err)
+	for _, name := range []string{"codex", "copilot", "gemini"} {
+		a, _ := confine.FindAgent(name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(a.File()), 0o700))
+		require.NoError(t, os.WriteFile(a.File(), []byte(a.Settings(dirs)), 0o600))
+	}
+	by := runDoctor(t, cli.StatusOK)
+	require.Empty(t, by["agents"])
+	require.Contains(t, by["agent codex"][0].Say, "its sandbox keeps its commands from your tokens and sockets")
+	require.Contains(t, by["agent gemini"][0].Say, "this prevents mistakes, not attacks")
+	if runtime.GOOS == "linux" {
+		require.Equal(t, stateWarn, by["agent copilot"][0].State)
+		require.Contains(t, by["agent copilot"][0].Say, "does not work without bwrap and slirp4netns")
 	}
 }

@@ -7,5 +7,5 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	clitest.Main(m, clitest.Add(NewInit, NewMarks, NewSkill))
+	clitest.Main(m, clitest.Add(NewInit, NewMarks, NewSkill, NewConfine))
 }
