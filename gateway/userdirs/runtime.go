@@ -27,14 +27,26 @@ const EnvDir = "TERMINALPROXY_DIR"
 func Runtime() (string, error) {
 	dir := runtimePath()
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf(
+		return "", &DirError{fmt.Errorf(
 			"no directory for the gateway's socket: %w; set %s to a directory of yours",
 			err,
 			EnvDir,
-		)
+		)}
 	}
-	return dir, CheckSocketDir(dir)
+	if err := CheckSocketDir(dir); err != nil {
+		return "", &DirError{err}
+	}
+	return dir, nil
 }
+
+// DirError says why the directory of the local socket cannot be used, and what to do.
+type DirError struct{ cause error }
+
+// Error implements error.
+func (e *DirError) Error() string { return e.cause.Error() }
+
+// Unwrap returns the cause.
+func (e *DirError) Unwrap() error { return e.cause }
 
 // LocalSocket returns the place of the user's local gateway: the directory, and the socket in it.
 // It makes nothing. The error is about the directory; for a missing one it is an [fs.ErrNotExist].

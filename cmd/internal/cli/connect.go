@@ -118,6 +118,10 @@ func (env *Env) dialAsAgent(name string, create bool, own *LocalShare) (*client.
 // NoGateway adds what to do to the failure of a command that only joins.
 func NoGateway(err error) error {
 	if gone, ok := errors.AsType[*client.Unreachable](err); ok {
+		if dir, ok := errors.AsType[*userdirs.DirError](gone.Cause); ok {
+			return Fail(StatusNoGateway, "connect: %w", dir).
+				WithHint("gateway doctor says what else is in the way")
+		}
 		if errors.Is(gone.Cause, fs.ErrNotExist) {
 			return Fail(StatusNoGateway, "connect: no gateway is running").WithHint(HintNothingRuns)
 		}
@@ -195,7 +199,10 @@ func Identity(name string, create bool) (string, error) {
 		secret, err = auth.ReadTokenFile(path)
 	}
 	if err != nil {
-		return "", fmt.Errorf("this command's identity: %w", err)
+		if errors.Is(err, fs.ErrPermission) && !create {
+			return "", nil // looking needs none
+		}
+		return "", Unwritten(fmt.Errorf("this command's identity: %w", err), "XDG_STATE_HOME")
 	}
 	if name == DefaultName {
 		return secret, nil

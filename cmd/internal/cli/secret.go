@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"terminalproxy/gateway/auth"
@@ -15,15 +16,16 @@ import (
 // Unwritten makes the failure to write a file in a directory of the user; the hint names the
 // variable that sets another directory.
 func Unwritten(err error, variable string) error {
-	if !errors.Is(err, syscall.EROFS) && !errors.Is(err, syscall.ENOTDIR) &&
-		!errors.Is(err, fs.ErrPermission) {
+	hint := "set " + variable + " to a directory in which you can write"
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		hint = "free some space there, or set " + variable + " to a directory on another disk"
+	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ENOTDIR),
+		errors.Is(err, fs.ErrPermission):
+	default:
 		return err
 	}
-	return &Failure{
-		Status: StatusRefused,
-		Cause:  err,
-		Hint:   "set " + variable + " to a directory in which you can write",
-	}
+	return &Failure{Status: StatusRefused, Cause: err, Hint: hint}
 }
 
 // NewSecret writes a secret to a new file of mode 0600 in a directory of mode 0700, whole or not at
@@ -47,7 +49,8 @@ func NewSecret(path, secret string) error {
 
 // OpenTokens opens the token file that a flag names, or the one in the state directory.
 func OpenTokens(path string) (string, *auth.Store, error) {
-	if path == "" {
+	own := path == ""
+	if own {
 		var err error
 		if path, err = userdirs.TokensPath(); err != nil {
 			return "", nil, err
@@ -55,7 +58,14 @@ func OpenTokens(path string) (string, *auth.Store, error) {
 	}
 	store, err := auth.OpenStore(path, nil)
 	if err != nil {
-		return "", nil, Fail(StatusUsage, "token file: %w", err)
+		f := Fail(StatusUsage, "token file: %w", err)
+		if strings.HasPrefix(err.Error(), "token file") {
+			f = Fail(StatusUsage, "%w", err)
+		}
+		if u, ok := errors.AsType[*Failure](Unwritten(err, "XDG_STATE_HOME")); ok && own {
+			f = f.WithHint(u.Hint)
+		}
+		return "", nil, f
 	}
 	return path, store, nil
 }

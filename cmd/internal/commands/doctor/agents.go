@@ -24,13 +24,13 @@ func (d *doctor) checkAgents() {
 			continue
 		}
 		name := "agent " + a.Name
-		switch strength := a.FindStrength(dirs); {
-		case strength == confine.Absent:
+		switch a.FindStrength(dirs) {
+		case confine.Absent:
 			free = append(free, a.Name)
-		case strength == confine.Patterns:
+		case confine.Patterns:
 			d.addOK(name, "%s keeps its tools from your tokens by their names: this prevents "+
 				"mistakes, not attacks", a.File())
-		default:
+		case confine.Sandbox:
 			d.checkSandbox(name, a)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -112,6 +114,7 @@ func (d *doctor) runChecks(ctx context.Context) {
 	d.checkAgents()
 	d.checkKernel()
 	if in, err := d.env.RequirePerson(); err == nil {
+		d.checkTerm()
 		d.checkKeyboard(in)
 		d.checkBindings(ctx)
 	}
@@ -180,7 +183,8 @@ func (d *doctor) checkPrivate(name, path string, most os.FileMode) (there bool) 
 	case errors.Is(err, os.ErrNotExist):
 		return false
 	case err != nil:
-		d.addError(name, "", "%s cannot be read: %v", path, err)
+		d.addError(name, "set "+variableOf(path)+" to a directory of yours",
+			"%s cannot be read: %v", path, err)
 	case userdirs.OwnerOf(info) != os.Getuid():
 		d.addError(name, "remove it, or take ownership of it", "%s belongs to user %d", path,
 			userdirs.OwnerOf(info))
@@ -191,4 +195,16 @@ func (d *doctor) checkPrivate(name, path string, most os.FileMode) (there bool) 
 		d.addOK(name, "%s, mode %04o", path, info.Mode().Perm())
 	}
 	return true
+}
+
+// variableOf names the variable that sets the directory of a path in another place.
+func variableOf(path string) string {
+	if config, err := userdirs.ConfigPath(); err == nil &&
+		strings.HasPrefix(path, filepath.Dir(config)) {
+		return "XDG_CONFIG_HOME"
+	}
+	if dir, _, _ := userdirs.LocalSocket(); strings.HasPrefix(path, dir) {
+		return userdirs.EnvDir
+	}
+	return "XDG_STATE_HOME"
 }

@@ -256,6 +256,7 @@ func (d *doctor) checkTokens() {
 		return
 	}
 	d.checkPrivate("state directory", filepath.Dir(path), 0o700)
+	d.checkRoom("state directory", filepath.Dir(path))
 	if d.checkPrivate("tokens", path, 0o600) {
 		d.checkTokenFile(path)
 	} else {

@@ -52,6 +52,22 @@ func TestASessionWithoutNoticesIsNotCounted(t *testing.T) {
 	require.NotContains(t, w.Content(s.Recording()), "shared:")
 }
 
+// A terminal of which nothing is known gets no bytes of proxy that it might print.
+func TestADumbTerminalGetsNoSequences(t *testing.T) {
+	w := world.New(t)
+	s := w.Terminal(80, 12)
+	for _, term := range []string{"TERM=dumb", "TERM=", "-u TERM"} {
+		before := len(w.Content(s.Recording()))
+		s.RunAnew("env " + term + " proxy --agent sh -c 'printf \"<ra\"; echo \"n>\"'")
+		s.Wait("<ran>")
+		require.Zero(t, s.Status())
+		shown, _, found := strings.Cut(w.Content(s.Recording())[before:], "<ran>")
+		require.True(t, found)
+		cleared := shown[strings.LastIndex(shown, "J")+1:] // ends what clear(1) prints
+		require.Empty(t, cleared, "%s: %q", term, shown)
+	}
+}
+
 // A home that takes no file has no such line, and the program runs as ever.
 func TestAReadOnlyStateHasNoWelcome(t *testing.T) {
 	w := world.New(t)

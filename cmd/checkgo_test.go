@@ -1,0 +1,37 @@
+package cmd_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// make looks at the Go in PATH first: an older one says only that it cannot read go.mod.
+func TestMakeNamesTheGoThatItNeeds(t *testing.T) {
+	for answer, want := range map[string]string{
+		"":                                       `Go 1\.26 or newer is needed, and there is no go in PATH: https://go.dev/dl\n`,
+		"echo go version go1.19.8 linux/amd64":   `Go 1\.26 or newer is needed, this is go1\.19\.8 \(.*/go\): https://go.dev/dl\n`,
+		"echo go version go1.9 linux/amd64":      `Go 1\.26 or newer is needed, this is go1\.9 \(.*\n`,
+		"echo go: no such toolchain >&2; exit 1": `Go 1\.26 or newer is needed, and .*/go answers: go: no such toolchain ?: https://go.dev/dl\n`,
+		"echo go version go1.26.0 linux/amd64":   ``,
+		"echo go version go2.0 linux/amd64":      ``,
+	} {
+		bin := t.TempDir()
+		for _, name := range []string{"sh", "sed", "tr", "head", "dirname"} {
+			path, err := exec.LookPath(name)
+			require.NoError(t, err)
+			require.NoError(t, os.Symlink(path, filepath.Join(bin, name)))
+		}
+		if answer != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\n"+answer+"\n"), 0o700)) //nolint:gosec // a program
+		}
+		cmd := exec.CommandContext(t.Context(), "../.ci/check-go")
+		cmd.Env = []string{"PATH=" + bin}
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Regexp(t, "^"+want+"$", string(out), answer)
+	}
+}

@@ -1,0 +1,43 @@
+package doctor
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// checkRoom looks whether files can be made in a directory, or where it would be made.
+func (d *doctor) checkRoom(name, dir string) {
+	for {
+		_, err := os.Stat(dir)
+		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	var disk unix.Statfs_t
+	switch {
+	case unix.Access(dir, unix.W_OK|unix.X_OK) != nil:
+		d.addWarning(name, "make it yours, or set "+variableOf(dir)+" to a directory in which you "+
+			"can write", "%s takes no files of yours: no token, identity or recording is kept", dir)
+	case unix.Statfs(dir, &disk) == nil && disk.Blocks > 0 && disk.Bavail == 0:
+		d.addWarning(name, "free some space there, or set "+variableOf(dir)+" to a directory on "+
+			"another disk", "the disk of %s is full: no token, identity or recording is kept", dir)
+	}
+}
+
+// checkTerm looks whether the terminal's type says what it can show.
+func (d *doctor) checkTerm() {
+	switch term := os.Getenv("TERM"); term {
+	case "", "dumb", "unknown":
+		d.addWarning("terminal", "set TERM to the terminal's type, such as xterm-256color; or "+
+			"answer agents in gateway top, in another terminal",
+			"TERM=%s: questions are drawn without colours, and no window title says who has the "+
+				"keyboard", term)
+	default:
+		d.addOK("terminal", "TERM=%s", term)
+	}
+}
