@@ -46,7 +46,9 @@ func newWorld(tb testing.TB) *world {
 	tb.Helper()
 	require.NoError(tb, build())
 	w := &world{tb: tb, dir: filepath.Join(root, strconv.FormatInt(worlds.Add(1), 10))}
-	require.NoError(tb, os.Mkdir(w.dir, 0o700))
+	require.NoError(tb, os.MkdirAll(w.path("state/terminalproxy"), 0o700))
+	// the line of the first sessions would be measured
+	require.NoError(tb, os.WriteFile(w.path("state/terminalproxy/starts"), []byte("..."), 0o600))
 	w.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "TERMINALPROXY_DIR=" + w.path("run"), "XDG_STATE_HOME=" + w.path("state"),
 		"XDG_RUNTIME_DIR=" + w.path("runtime"), "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh", "PS1=$ ",
