@@ -78,7 +78,7 @@ type WaitResult struct {
 	// Met is false then.
 	Came    *Until `json:"came,omitempty"`
 	Stopped bool   `json:"stopped,omitempty"`
-	// Stood says that what matched is not new, for a wait with InputSeq: see [StoodInput].
+	// Stood says that what matched is not new: see [StoodInput].
 	Stood string `json:"stood,omitempty"`
 	// Line is the line that has Matched: see [UntilResult].
 	Line string `json:"line,omitempty"`
@@ -101,7 +101,7 @@ type WaitResult struct {
 }
 
 // StoodInput says of a text that met a wait with InputSeq that it came with the input, before
-// AfterSeq: the echo of what was typed.
+// AfterSeq; or of any wait, that it is the echo of what an agent typed ahead.
 const StoodInput = "input"
 
 // Read is the answer as one to a [Read].

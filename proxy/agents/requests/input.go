@@ -46,6 +46,7 @@ type delivery struct {
 
 	// Owned by the observer's goroutine:
 	saw     glimpse        // the screen as its agent saw it
+	noted   int            // steps known to [Handler.noteTyping]
 	at      *protocol.Cell // the mouse acts here
 	settled bool           // the program waits for its next line
 	// repainting are the rows that kept changing while the rest of the screen was quiet.

@@ -9,6 +9,7 @@ import (
 	"terminalproxy/proxy/consent/line"
 	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/screen"
+	"terminalproxy/proxy/view/snapshot"
 )
 
 // Times of the shared line.
@@ -316,6 +317,50 @@ func (l *Line) isCooked() bool {
 func (l *Line) isBusy() bool {
 	a, known := l.Program.BlockedOn()
 	return known && !a.Reads && !a.PollsTerminal() && a.Relay == "" && !a.Unclear
+}
+
+// readinessForInput returns whether the program waits for what is typed now. If the system does not
+// tell, as behind ssh, the cursor does: a program that works has usually left it at the start of a
+// row. passing means that the system may tell in a moment: between two commands of a shell no
+// process may be in the foreground.
+func (l *Line) readinessForInput() (r snapshot.Readiness, passing bool) {
+	caughtUp := l.Observer.HasCaughtUp()
+	a, known := l.Program.BlockedOn()
+	switch {
+	case l.screen().Alt():
+		return snapshot.Waiting, false // a full-screen program shows what was typed once
+	case a.Reads || a.PollsTerminal():
+		if caughtUp {
+			return snapshot.Waiting, false
+		}
+	case !known || a.Unclear || a.Relay != "":
+		passing = known && a.Relay == ""
+		if line.HasPromptText(l.screen()) {
+			return snapshot.MaybeWaiting, passing
+		}
+		return snapshot.MaybeWorking, passing
+	}
+	return snapshot.Working, false
+}
+
+// noteTyping tells the waits of a step that is about to be written. Unless it is late, it returns
+// false if the system may say in a moment what the program does.
+func (h *Handler) noteTyping(in *delivery, pieces []pump.Piece, late bool) bool {
+	step := pieces[0].Step
+	if step <= in.noted {
+		return true // it was held meanwhile
+	}
+	r, passing := h.line.readinessForInput()
+	if passing && !late {
+		return false
+	}
+	in.noted = step
+	var typed []byte
+	for _, p := range pieces {
+		typed = append(typed, p.Bytes...)
+	}
+	h.Observer.NoteTyping(typed, r)
+	return true
 }
 
 // isRunning reports whether the program is known to use a processor, or to be about to.

@@ -59,6 +59,8 @@ type Observer interface {
 	// is open already ([snapshot.ErrWaitOpen]) or there are too many, refused is called in place of
 	// w.Done.
 	OpenWait(now time.Time, looking bool, w snapshot.Wait, refused func(error))
+	// NoteTyping notes what an agent is about to type, and whether the program waits for it.
+	NoteTyping(typed []byte, r snapshot.Readiness)
 	// CancelWait ends a wait without an answer, and reports whether it was open.
 	CancelWait(id string) bool
 	// EndControlWaits ends the waits for a decision about control that match accepts; word names

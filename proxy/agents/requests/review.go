@@ -14,23 +14,24 @@ import (
 // This is the whole life of a review: the state that follows each event, "." for an event that
 // cannot happen then. TestReviewIsDrawn compares it with the code, and has the reasons.
 //
-//	                Asked   Pausing Waiting Looking Unclear Unseen  Unready Moving  Done
-//	BegunAtOnce     Looking .       .       .       .       .       .       .       .
-//	StepBefore      Pausing .       .       .       .       .       .       .       .
-//	ConditionBefore Waiting .       .       .       .       .       .       .       .
-//	NotProcessed    .       Pausing .       .       .       .       .       .       .
-//	Processed       .       Looking .       .       .       .       .       .       .
-//	ConditionMet    .       .       Looking .       .       .       .       .       .
-//	RecheckDue      .       .       Waiting .       Looking Looking Looking Looking .
-//	OwnerUnclear    .       .       .       Unclear .       .       .       .       .
-//	KeysUnshown     .       .       .       Unseen  .       .       .       .       .
-//	BracketsUnclear .       .       .       Unready .       .       .       .       .
-//	LineMoves       .       .       .       Moving  .       .       .       .       .
-//	LineOccupied    .       .       .       Done    .       .       .       .       .
-//	InputRefused    .       .       Done    Done    .       .       .       .       .
-//	InputPassed     .       .       .       Done    .       .       .       .       .
-//	InputEnded      .       Done    Done    Done    Done    Done    Done    Done    .
-//	ProgramEnded    Done    .       .       Done    Done    Done    Done    Done    .
+//	                Asked   Pausing Waiting Looking Unclear Unseen  Unready Moving  Untold  Done
+//	BegunAtOnce     Looking .       .       .       .       .       .       .       .       .
+//	StepBefore      Pausing .       .       .       .       .       .       .       .       .
+//	ConditionBefore Waiting .       .       .       .       .       .       .       .       .
+//	NotProcessed    .       Pausing .       .       .       .       .       .       .       .
+//	Processed       .       Looking .       .       .       .       .       .       .       .
+//	ConditionMet    .       .       Looking .       .       .       .       .       .       .
+//	RecheckDue      .       .       Waiting .       Looking Looking Looking Looking Looking .
+//	OwnerUnclear    .       .       .       Unclear .       .       .       .       .       .
+//	KeysUnshown     .       .       .       Unseen  .       .       .       .       .       .
+//	BracketsUnclear .       .       .       Unready .       .       .       .       .       .
+//	LineMoves       .       .       .       Moving  .       .       .       .       .       .
+//	ReadinessUntold .       .       .       Untold  .       .       .       .       .       .
+//	LineOccupied    .       .       .       Done    .       .       .       .       .       .
+//	InputRefused    .       .       Done    Done    .       .       .       .       .       .
+//	InputPassed     .       .       .       Done    .       .       .       .       .       .
+//	InputEnded      .       Done    Done    Done    Done    Done    Done    Done    Done    .
+//	ProgramEnded    Done    .       .       Done    Done    Done    Done    Done    Done    .
 type reviewState uint8
 
 // The states.
@@ -44,6 +45,7 @@ const (
 	reviewUnseen              // the program has yet to show what the user's keys did
 	reviewUnready             // the program starts, and may enable bracketed paste
 	reviewMoving              // the line does not stand still, under level type
+	reviewUntold              // the system may say in a moment what the program does
 	reviewDone                // the pump has the answer, or needs none
 
 	reviewStates = int(reviewDone) + 1
@@ -65,6 +67,7 @@ const (
 	keysUnshown                        // looked: what they did is not on the screen
 	bracketsUnclear                    // looked: a paste may soon be bracketed
 	lineMoves                          // looked: the line changes
+	readinessUntold                    // looked: the system does not say yet whether the program waits
 	lineOccupied                       // looked: the user has something on the line
 	inputRefused                       // looked: it must not be typed
 	inputPassed                        // looked: it may be typed
@@ -92,13 +95,15 @@ var reviewTransitions = [reviewStates]reviewRow{
 	},
 	reviewLooking: {
 		ownerUnclear: reviewUnclear, keysUnshown: reviewUnseen, bracketsUnclear: reviewUnready,
-		lineMoves: reviewMoving, lineOccupied: reviewDone, inputRefused: reviewDone,
-		inputPassed: reviewDone, inputEnded: reviewDone, programEnded: reviewDone,
+		lineMoves: reviewMoving, readinessUntold: reviewUntold, lineOccupied: reviewDone,
+		inputRefused: reviewDone,
+		inputPassed:  reviewDone, inputEnded: reviewDone, programEnded: reviewDone,
 	},
 	reviewUnclear: lookingAgain,
 	reviewUnseen:  lookingAgain,
 	reviewUnready: lookingAgain,
 	reviewMoving:  lookingAgain,
+	reviewUntold:  lookingAgain,
 }
 
 // lookingAgain is the row of the states that only time ends.
@@ -108,12 +113,13 @@ var lookingAgain = reviewRow{
 
 var reviewStateNames = [reviewStates]string{
 	"", "Asked", "Pausing", "Waiting", "Looking", "Unclear", "Unseen", "Unready", "Moving",
-	"Done",
+	"Untold", "Done",
 }
 
 var reviewEventNames = [reviewEvents]string{
 	"BegunAtOnce", "StepBefore", "ConditionBefore", "NotProcessed", "Processed", "ConditionMet",
-	"RecheckDue", "OwnerUnclear", "KeysUnshown", "BracketsUnclear", "LineMoves", "LineOccupied",
+	"RecheckDue", "OwnerUnclear", "KeysUnshown", "BracketsUnclear", "LineMoves",
+	"ReadinessUntold", "LineOccupied",
 	"InputRefused", "InputPassed", "InputEnded", "ProgramEnded",
 }
 
@@ -313,7 +319,7 @@ func (r *review) look(now time.Time) {
 	switch found {
 	case ownerUnclear:
 		r.recheckAfter(pendingEvery)
-	case keysUnshown, bracketsUnclear, lineMoves:
+	case keysUnshown, bracketsUnclear, lineMoves, readinessUntold:
 		r.recheckAfter(stillEvery)
 	default:
 		r.answer(pieces, err)
@@ -374,6 +380,12 @@ func (r *review) checkSteps(now time.Time) (pieces []pump.Piece, found reviewEve
 		still := false
 		if pieces, still = h.judgeLine(in, pieces, r.since, now); !still {
 			return nil, lineMoves, nil
+		}
+	}
+	if err == nil && r.begins() {
+		late := now.Sub(r.since) >= stillFor
+		if !h.noteTyping(in, firstStep(pieces), late) {
+			return nil, readinessUntold, nil
 		}
 	}
 	if r.left == nil {

@@ -37,6 +37,7 @@ var noReviewEvent = [reviewEvents]string{
 	keysUnshown:     "only a look tells",
 	bracketsUnclear: "only a look tells",
 	lineMoves:       "only a look tells",
+	readinessUntold: "only a look tells",
 	lineOccupied:    "only a look tells",
 	inputRefused:    "only a look tells, or a condition that is not met",
 	inputPassed:     "only a look tells",
@@ -108,6 +109,7 @@ func reachReview(s reviewState) []reviewEvent {
 		reviewUnseen:  append(looking, keysUnshown),
 		reviewUnready: append(looking, bracketsUnclear),
 		reviewMoving:  append(looking, lineMoves),
+		reviewUntold:  append(looking, readinessUntold),
 	}[s]
 }
 
@@ -351,6 +353,8 @@ func (w *reviewWorld) arrangeLook(e reviewEvent) {
 		ask := control.Request{ID: "q", Agent: control.Agent{ID: "a-1", Name: "claude"}, Level: protocol.LevelType}
 		require.NoError(w.t, w.machine.Request(now, ask))
 		w.changed = now
+	case readinessUntold:
+		w.blocked = child.Blocked{Group: 7, Unclear: true}
 	case inputPassed:
 	default:
 		require.Fail(w.t, "no way is known to "+e.String())
@@ -390,6 +394,7 @@ func (o reviewObserver) InputRefusal(time.Time) error {
 	return nil
 }
 
+func (o reviewObserver) NoteTyping([]byte, snapshot.Readiness)   {}
 func (o reviewObserver) CheckExpectation(*protocol.Expect) error { return nil }
 func (o reviewObserver) LastChange() time.Time                   { return o.w.changed }
 

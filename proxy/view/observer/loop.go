@@ -279,7 +279,7 @@ func (o *Observer) nextDeadline() (at time.Time, ok bool) {
 	if !o.heldUntil.IsZero() && (!ok || o.heldUntil.Before(at)) {
 		at, ok = o.heldUntil, true
 	}
-	if len(o.asking) > 0 {
+	if len(o.asking) > 0 || o.waits.HoldsEcho() {
 		if t := o.inputWait.nextCheck(time.Now(), o.model.Rev()); !ok || t.Before(at) {
 			at, ok = t, true
 		}

@@ -27,6 +27,9 @@ func (o *Observer) OpenWait(now time.Time, looking bool, w snapshot.Wait, refuse
 	}
 }
 
+// NoteTyping notes what an agent is about to type, and whether the program waits for it.
+func (o *Observer) NoteTyping(typed []byte, r snapshot.Readiness) { o.waits.NoteTyping(typed, r) }
+
 // CancelWait ends a wait without an answer. It reports false if it is not open.
 func (o *Observer) CancelWait(id string) bool {
 	delete(o.asking, id)

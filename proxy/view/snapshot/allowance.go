@@ -39,10 +39,16 @@ func (w *Waits) findText(o *waiter, line string) (matched string, ok bool) {
 	}
 	began := time.Now()
 	matched, ok = o.Condition.matchLine(line)
+	w.countSearch(o, len(line), began)
+	return matched, ok
+}
+
+// countSearch counts the time since began, in which a regular expression searched some bytes.
+func (w *Waits) countSearch(o *waiter, bytes int, began time.Time) {
 	now := time.Now()
 	took := now.Sub(began)
 	o.searchTime += took
-	if !w.allowed.spendTime(len(line), took, now) {
+	if !w.allowed.spendTime(bytes, took, now) {
 		dearest := o
 		for _, other := range w.open {
 			if !other.dear && other.searchTime > dearest.searchTime {
@@ -52,5 +58,4 @@ func (w *Waits) findText(o *waiter, line string) (matched string, ok bool) {
 		dearest.dear = true
 		w.allowed.spent = 0 // the others get what it had
 	}
-	return matched, ok
 }

@@ -83,7 +83,7 @@ func (w *Waits) lineEnded(text []byte, total uint64) {
 // offerLine examines a line that was printed in time.
 func (o *waiter) offerLine(w *Waits, line string) {
 	if !o.met {
-		if o.matched, o.met = w.findText(o, line); o.met {
+		if o.matched, o.met = w.findNews(o, line); o.met {
 			o.line = line
 		}
 	}
@@ -146,7 +146,7 @@ func (o *waiter) examineScreen(v View, w *Waits) {
 		return
 	}
 	for first, line := range eachLine(v, o.after) {
-		if matched, ok := w.findText(o, line); ok && !o.hasMoved(w, first, line) {
+		if matched, ok := w.findNews(o, line); ok && !o.hasMoved(w, first, line) {
 			o.met, o.matched, o.line = true, matched, line
 			break
 		}

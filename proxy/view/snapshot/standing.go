@@ -10,16 +10,23 @@ import (
 // findStanding searches for a text that came with the awaited input before AfterSeq. It meets the
 // wait once the program is known to wait for input again, when no more output is expected; while
 // the program works, the echo of a command line does not tell what the command does. Text from
-// before the input never counts: the PASS of the last run is not one of this run.
+// before the input never counts: the PASS of the last run is not one of this run. Without an input,
+// only the echo of what was typed ahead can be such a text.
 func (o *waiter) findStanding(v View, w *Waits, now time.Time) {
 	switch {
-	case o.met || o.InputSeq == 0 || o.came != nil && o.came.Stop:
+	case o.met || o.InputSeq == 0 && o.heldLine == "" || o.came != nil && o.came.Stop:
 		return
 	case o.stood == v.Rev() || v.InputWait(now) != protocol.MatchedWaiting:
 		return // already searched, or the program works
 	}
-	o.stood = v.Rev()
-	if o.offerSince(v, w); o.met {
+	o.stood, w.sawInputWait = v.Rev(), true
+	if o.InputSeq > 0 {
+		o.offerSince(v, w)
+	}
+	if !o.met && o.heldLine != "" {
+		o.met, o.matched, o.line = true, o.heldMatch, o.heldLine
+	}
+	if o.met {
 		o.stoodSince = protocol.StoodInput
 	}
 }

@@ -115,6 +115,10 @@ type Waits struct {
 		since  time.Time
 		rev    uint64
 	}
+	ahead typedAhead
+	// sawInputWait: a wait found the program waiting for input, so that it has read all that was
+	// typed ahead.
+	sawInputWait bool
 	// hide returns a text as the waiters may see it.
 	hide    func(text string, ahead int) string
 	allowed allowance
@@ -140,7 +144,9 @@ type waiter struct {
 	old        []seenLine // kindShown: matching lines that were on the screen of AfterSeq
 	met        bool
 	matched    string
-	line       string        // see [Result].Line
+	line       string // see [Result].Line
+	heldMatch  string // the match in heldLine, an echo: see [Waits.findNews]
+	heldLine   string
 	stood      uint64        // the revision last searched for older text
 	stoodSince string        // how such a text matched: see [Result].Stood
 	searchTime time.Duration // time that its regular expression took
@@ -271,6 +277,9 @@ func (w *Waits) finishWaits(over func(*waiter) (Result, bool)) {
 	}
 	w.open = slices.DeleteFunc(w.open, func(o *waiter) bool { return o.lead.over })
 	w.updateWatch()
+	if w.sawInputWait {
+		w.forgetTypedAhead()
+	}
 	for _, lead := range done {
 		lead.Done(lead.result)
 	}

@@ -167,6 +167,9 @@ func (b *bench) step(s corpus.Step) {
 		b.throttle.SetHeld(at(n), s.Words[0] == "half-drawn")
 	case "check":
 		b.check(n)
+	case "ahead", "may-wait", "may-work", "typed":
+		r := map[string]Readiness{"ahead": Working, "may-wait": MaybeWaiting, "may-work": MaybeWorking}[s.Words[0]]
+		b.waits.NoteTyping([]byte(s.Arg(1)), r)
 	case "cancel":
 		b.waits.Cancel(s.Arg(1))
 	case "blind", "seeing":

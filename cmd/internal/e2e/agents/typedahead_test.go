@@ -1,0 +1,168 @@
+package agents_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"terminalproxy/cmd/internal/e2e/world"
+	"terminalproxy/protocol"
+
+	"github.com/stretchr/testify/require"
+)
+
+// awaitFile returns a command line for a shell that makes one file and waits for another.
+func awaitFile(makes, awaits string) string {
+	return "touch " + makes + "; until [ -e " + awaits + " ]; do sleep .05; done"
+}
+
+// aheadCase types a line while the program is busy.
+type aheadCase struct {
+	run   []string
+	cols  string // of the terminal, "" for 100
+	ready string // the program's prompt
+	busy  string // makes the file busy, and ends with the file go; "" if the program does so itself
+	typed string // makes the file started once it is read, and ends with the file after
+	until string // "text=DONE" if empty
+	line  string // meets it, "DONE" if empty
+}
+
+// A line typed ahead is shown when it is typed, and again by the program's line editor. Neither
+// echo meets a wait; what the line does, meets it.
+func TestTheSecondEchoOfALineTypedAhead(t *testing.T) {
+	t.Parallel()
+	const python = "open('%','w').close(); [time.sleep(.05) for _ in iter(lambda: os.path.exists('&'), True)]"
+	py := func(makes, awaits string) string {
+		return strings.NewReplacer("%", makes, "&", awaits).Replace(python)
+	}
+	busy, work := awaitFile("busy", "go"), awaitFile("started", "after")
+	bash := []string{"bash", "--noprofile", "--rcfile", "rc", "-i"}
+	script := func(body string) []string { return []string{"bash", "-c", busy + "; " + body} }
+	for name, c := range map[string]aheadCase{
+		"bash":        {run: bash, ready: "$", busy: busy, typed: work + "; echo DONE"},
+		"bash, regex": {run: bash, ready: "$", busy: busy, typed: work + "; echo DONE", until: "regex=.*(DONE|FAILED)"},
+		"bash, no prompt": {
+			run: []string{"env", "PS1=", "bash", "--noprofile", "--norc", "-i"}, busy: "bash -c '" + busy + "'", typed: work + "; echo DONE",
+		},
+		"bash, wrapped":    {run: bash, cols: "30", ready: "$", busy: busy, typed: work + "; echo DONE"},
+		"bash, multi-byte": {run: bash, ready: "$", busy: busy, typed: work + "; : 'ä 世界'; echo DONE"},
+		"bash, two lines":  {run: bash, ready: "$", busy: busy, typed: work + "\necho DONE"},
+		"bash, a loop":     {run: bash, ready: "$", busy: busy, typed: "for i in 1; do\n" + work + "\necho DONE\ndone"},
+		"bash, no echo": {
+			run: bash, ready: "$", busy: "stty -icanon -echo; " + busy + "; stty icanon echo", typed: work + "; echo DONE",
+		},
+		"bash, a row begun": {run: bash, ready: "$", busy: "printf 45%%; " + busy, typed: work + "; echo DONE"},
+		"bash, set -v":      {run: bash, ready: "$", busy: "set -v; bash -c '" + busy + "'", typed: work + "; echo DONE"},
+		"dash":              {run: []string{"env", "PS1=$ ", "dash", "-i"}, ready: "$", busy: busy, typed: work + "; echo DONE", line: "$ DONE"},
+		"zsh":               {run: []string{"env", "PS1=%% ", "zsh", "-f", "-i"}, ready: "%", busy: busy, typed: work + "; echo DONE"},
+		"zsh, right prompt": {
+			run: []string{"env", "PS1=%% ", "RPS1=12:30", "zsh", "-f", "-i"}, ready: "%", busy: busy, typed: work + "; echo DONE",
+		},
+		"fish": {
+			run: []string{"fish", "--no-config", "-C", "function fish_prompt; echo '> '; end"}, ready: ">",
+			busy: "bash -c '" + busy + "'", typed: "bash -c '" + work + "'; echo DONE",
+		},
+		"python": {
+			run: []string{"python3", "-q", "-i", "-c", "import os, time"}, ready: ">>>",
+			busy: py("busy", "go"), typed: py("started", "after") + "; print('DONE')",
+		},
+		"python without its editor": {
+			run: []string{"env", "PYTHON_BASIC_REPL=1", "python3", "-q", "-i", "-c", "import os, time"}, ready: ">>>",
+			busy: py("busy", "go"), typed: py("started", "after") + "; print('DONE')",
+		},
+		"sqlite3": {run: []string{"sqlite3"}, ready: "sqlite>", busy: ".shell " + busy, typed: ".shell " + work + "; echo DONE"},
+		"gdb":     {run: []string{"gdb", "-q", "-nx"}, ready: "(gdb)", busy: "shell " + busy, typed: "shell " + work + "; echo DONE"},
+
+		// What a program prints is no echo, though it holds the typed text.
+		"cat":     {run: script("touch started; exec cat"), typed: "DONE"},
+		"read -p": {run: script("read -p 'name: ' x; " + work + "; echo hello $x; exec sleep 1000"), typed: "DONE", until: "text=hello DONE", line: "name: hello DONE"},
+		"a question that repeats the answer": {
+			run: script("read -p 'name: ' x; " + work + "; echo hello $x; read y"), typed: "DONE", line: "name: hello DONE",
+		},
+		"a program that names itself": {
+			run: bash, ready: "$", busy: busy, typed: "./serve", until: "text=serve", line: "./serve: ready",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := slices.IndexFunc(c.run, func(word string) bool { return word != "env" && !strings.Contains(word, "=") })
+			w := world.New(t, c.run[at])
+			w.Write("rc", "PS1='$ '\n")
+			w.WriteScript("serve", "#!/bin/sh\n"+work+"\necho ./serve: ready\nexec sleep 1000\n")
+			sendAhead(w, c)
+		})
+	}
+}
+
+// A user who goes on with a line that an agent typed ahead does not make its echo a match.
+func TestTheEchoOfALineThatTheUserEdits(t *testing.T) {
+	w := world.New(t)
+	s := w.Terminal(100, 24)
+	s.Run("proxy --agent --grant drive bash --norc --noprofile")
+	s.Wait("bash-")
+	id := w.Session()
+	w.MustGateway("request", id, "--reason", "test")
+	w.MustGateway("send", id, "--text", awaitFile("busy", "go"), "--enter", "--until", "changed")
+	awaitBusy(w, id, "busy")
+	typed := awaitFile("started", "after") + "; echo DONE"
+	sending := w.Start("gateway", "send", id, "--json", "--text", typed, "--until", "text=DONE", "--timeout", "1m")
+	s.Wait(typed)
+	s.Typed("; true")
+	s.Wait(typed + "; true")
+	s.Press("Enter")
+	w.Write("go", "")
+	awaitBusy(w, id, "started")
+	w.Write("after", "")
+	sent := sending.Wait()
+	require.Zero(t, sent.Status, sent.Err)
+	got := world.Reply[struct{ Wait *protocol.WaitResult }](t, sent.Out)
+	require.Equal(t, "DONE", got.Wait.Line)
+	s.Close()
+}
+
+// awaitBusy waits until the program has made a file.
+func awaitBusy(w *world.World, id, file string) {
+	w.T.Helper()
+	w.Until(func() bool {
+		_, err := os.Stat(w.Path(file))
+		return err == nil
+	}, func() string { return w.MustGateway("read", id) })
+}
+
+// sendAhead types the line of a case ahead, and checks what meets the wait after it.
+func sendAhead(w *world.World, c aheadCase) {
+	cols, until, line := c.cols, c.until, c.line
+	if cols == "" {
+		cols = "100"
+	}
+	if until == "" {
+		until = "text=DONE"
+	}
+	if line == "" {
+		line = "DONE"
+	}
+	run := w.Start("gateway", append([]string{"run", "--cols", cols, "--rows", "24", "--"}, c.run...)...)
+	id := w.Session()
+	w.T.Cleanup(func() { w.Gateway("close", id); run.Wait() })
+	if c.busy != "" {
+		if c.ready != "" {
+			w.MustGateway("wait", id, "--text", c.ready, "--timeout", "1m")
+		}
+		w.MustGateway("wait", id, "--waiting", "--timeout", "1m")
+		w.MustGateway("send", id, "--text", c.busy, "--enter", "--until", "changed")
+	}
+	awaitBusy(w, id, "busy")
+	sending := w.Start("gateway", "send", id, "--json", "--text", c.typed, "--enter", "--until", until, "--timeout", "1m")
+	w.Until(func() bool { // all is typed, and the program has read none of it
+		got := world.Reply[struct{ Frame protocol.Frame }](w.T, w.MustGateway("read", id, "--json"))
+		return got.Frame.Activity != nil && got.Frame.Activity.UnreadBytes == len(c.typed)+1
+	}, func() string { return w.MustGateway("read", id) })
+	w.Write("go", "")
+	awaitBusy(w, id, "started")
+	w.Write("after", "")
+	sent := sending.Wait()
+	require.Zero(w.T, sent.Status, "%s\n%s", sent.Err, w.MustGateway("read", id))
+	got := world.Reply[struct{ Wait *protocol.WaitResult }](w.T, sent.Out)
+	require.True(w.T, got.Wait.Met)
+	require.Equal(w.T, line, got.Wait.Line)
+}

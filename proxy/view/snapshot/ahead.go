@@ -1,0 +1,153 @@
+package snapshot
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxAhead bounds the lines that [typedAhead] keeps, and maxAheadLine each of them, in bytes.
+const (
+	maxAhead     = 64
+	maxAheadLine = 4096
+)
+
+// typedAhead holds the lines that agents typed while the program was not waiting for input. The
+// terminal shows such a line when it is typed, and a line editor shows it again, behind its prompt,
+// when it reads it: both are an echo, and do not tell what the line does. The zero value is empty.
+type typedAhead struct {
+	lines []aheadLine
+	open  bool // the last line has no end yet
+}
+
+type aheadLine struct {
+	text []byte
+	// unsure: the program may have been waiting for the line. Then only text behind a prompt is an echo.
+	unsure bool
+	// garbled: keys that this package does not follow edited the line.
+	garbled bool
+}
+
+// Readiness says whether the program waits for what is typed.
+type Readiness uint8
+
+// The values: the last two are guesses, where the system does not tell.
+const (
+	Waiting Readiness = iota // it waits, so it has read what was typed before
+	Working                  // it will read what is typed later
+	MaybeWaiting
+	MaybeWorking
+)
+
+// NoteTyping notes what an agent is about to type.
+func (w *Waits) NoteTyping(typed []byte, r Readiness) {
+	switch {
+	case r == Waiting:
+		w.forgetTypedAhead()
+	case r == Working, r == MaybeWorking, w.ahead.open:
+		w.ahead.add(typed, r != Working)
+	}
+}
+
+// forgetTypedAhead forgets what the program has read.
+func (w *Waits) forgetTypedAhead() { w.ahead, w.sawInputWait = typedAhead{}, false }
+
+// HoldsEcho reports whether the echo of what was typed ahead meets an open wait once the program
+// waits for input.
+func (w *Waits) HoldsEcho() bool {
+	return slices.ContainsFunc(w.open, func(o *waiter) bool { return o.heldLine != "" })
+}
+
+func (a *typedAhead) add(typed []byte, unsure bool) {
+	for _, mark := range []string{"\x1b[200~", "\x1b[201~"} { // of a bracketed paste
+		typed = bytes.ReplaceAll(typed, []byte(mark), nil)
+	}
+	for len(typed) > 0 {
+		c, n := utf8.DecodeRune(typed)
+		a.addKey(c, typed[:n], unsure)
+		typed = typed[n:]
+	}
+}
+
+// addKey edits the open line as the kernel does for the usual keys.
+func (a *typedAhead) addKey(c rune, key []byte, unsure bool) {
+	if c == '\r' || c == '\n' {
+		a.open = false
+		return
+	}
+	if !a.open {
+		if len(a.lines) == maxAhead {
+			a.lines = a.lines[:copy(a.lines, a.lines[1:])]
+		}
+		a.lines, a.open = append(a.lines, aheadLine{}), true
+	}
+	l := &a.lines[len(a.lines)-1]
+	l.unsure = l.unsure || unsure
+	switch {
+	case c == 0x7f || c == '\b':
+		_, n := utf8.DecodeLastRune(l.text)
+		l.text = l.text[:len(l.text)-n]
+	case c == 0x15: // Ctrl+U
+		l.text = nil
+	case c < ' ' && c != '\t' || len(l.text)+len(key) > maxAheadLine:
+		l.garbled = true
+	default:
+		l.text = append(l.text, key...)
+	}
+}
+
+// isEcho reports whether a line of the program meets a condition only because it repeats a line
+// that was typed ahead.
+func (a *typedAhead) isEcho(c *Condition, line string) bool {
+	line = joinWords(line)
+	for _, l := range a.lines {
+		typed := joinWords(string(l.text))
+		if l.garbled || typed == "" {
+			continue
+		}
+		before, after, found := strings.Cut(line, typed)
+		if !found || !isRepeat(before, after, l.unsure) {
+			continue
+		}
+		if _, met := c.matchLine(typed); !met {
+			continue // the line has to say more than what was typed
+		}
+		if _, met := c.matchLine(before + " " + after); !met {
+			return true
+		}
+	}
+	return false
+}
+
+// isRepeat reports whether a line is a typed one behind a prompt, or as the terminal shows it, by
+// what stands before and after the typed text. A program that begins its own line with that text,
+// as "./serve: ready", goes on with a word of its own.
+func isRepeat(before, after string, unsure bool) bool {
+	if strings.TrimSpace(before) != "" {
+		return true
+	}
+	next, _ := utf8.DecodeRuneInString(after)
+	return !unsure && next != ':' && !unicode.IsSpace(next)
+}
+
+// joinWords returns a text in the form of [Normalize], with one blank between words.
+func joinWords(s string) string { return strings.Join(strings.Fields(Normalize(s)), " ") }
+
+// findNews searches a line for the text of o. The echo of what was typed ahead is not news: it is
+// held until the program waits for input.
+func (w *Waits) findNews(o *waiter, line string) (matched string, ok bool) {
+	matched, ok = w.findText(o, line)
+	if !ok || len(w.ahead.lines) == 0 {
+		return matched, ok
+	}
+	began := time.Now()
+	echo := w.ahead.isEcho(o.Condition, line)
+	w.countSearch(o, len(line), began)
+	if echo {
+		o.heldMatch, o.heldLine = matched, line
+	}
+	return matched, !echo
+}
