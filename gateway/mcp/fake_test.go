@@ -39,6 +39,9 @@ func inEachEra(t *testing.T, test func(t *testing.T, era string)) {
 
 // fake is a gateway with scripted sessions. A nil function gives the default answer.
 type fake struct {
+	looked bool // the agent has looked before, see follows
+	frames int  // how many follows has answered
+
 	mu       sync.Mutex
 	sessions []protocol.SessionInfo
 	frame    protocol.Frame

@@ -54,7 +54,7 @@ func TestAScreenCannotLeaveItsFenceR44(t *testing.T) {
 			tool string
 			args args
 		}{
-			{"terminal_read", nil},
+			{"terminal_read", args{"view": "screen"}},
 			{"terminal_read", args{"view": "history"}},
 			{"terminal_read", args{"view": "changes", "since_rev": 3}},
 			{"terminal_wait", args{"for": "text", "value": "SYSTEM", "since_rev": 3}},

@@ -81,8 +81,8 @@ var situations = []situation{
 	{"changes, the whole screen is shorter", "terminal_read", args{"view": "changes", "since_rev": 400}, nil},
 	{"no changes", "terminal_read", args{"view": "changes", "since_rev": 412}, nil},
 	{"only the cursor changed", "terminal_read", args{"view": "changes", "since_rev": 411}, with(func(f *protocol.Frame) { f.Screen.Lines, f.Since = nil, 411 })},
-	{"changes since when", "terminal_read", args{"view": "changes"}, nil},
-	{"since_rev with another view", "terminal_read", args{"since_rev": 1}, nil},
+	{"changes, at first", "terminal_read", args{"view": "changes"}, nil},
+	{"since_rev with another view", "terminal_read", args{"view": "screen", "since_rev": 1}, nil},
 	{"history", "terminal_read", args{"view": "history", "lines": 2}, history(120, protocol.ReadResult{Text: "$ make\ncc main.c", FirstLine: 118, NextLine: 120})},
 	{"history from a line on", "terminal_read", args{"view": "history", "start": 60, "lines": 2}, history(120, protocol.ReadResult{Text: "cc a.c\ncc b.c", FirstLine: 60, NextLine: 62, OldestLine: 50})},
 	{"history to its end", "terminal_read", args{"view": "history", "start": 168}, history(120, protocol.ReadResult{Text: "cc a.c\ncc b.c", FirstLine: 168, NextLine: 170, OldestLine: 50})},
@@ -104,6 +104,27 @@ var situations = []situation{
 	})},
 	{"no row of a command", "terminal_read", args{"view": "command", "match": "x"}, history(0, protocol.ReadResult{Command: &protocol.Command{Line: "make"}, Found: &protocol.Found{}})},
 	{"a picture of a command", "terminal_read", args{"view": "command", "image": true}, nil},
+	{"a second look, nothing changed", "terminal_read", nil, follows(func(*protocol.Frame) {})},
+	{"a second look, a row changed", "terminal_read", nil, follows(func(f *protocol.Frame) {
+		f.Seq, f.Screen.Lines, f.Since, f.Changed = 415, nil, 412, []protocol.Row{{Row: 5, Text: "-- INSERT --"}}
+	})},
+	{"a second look, equal rows changed", "terminal_read", nil, follows(func(f *protocol.Frame) {
+		f.Seq, f.Screen.Lines, f.Since = 415, nil, 412
+		for row := range 5 {
+			f.Changed = append(f.Changed, protocol.Row{Row: row + 1, Text: "a row of the same text"})
+		}
+	})},
+	{"a second look, rows moved", "terminal_read", nil, follows(func(f *protocol.Frame) {
+		f.Seq, f.Screen.Lines, f.Since, f.Moved, f.Changed = 415, nil, 412, 1, []protocol.Row{{Row: 5, Text: "cc d.c"}}
+	})},
+	{"a second look, the whole screen is shorter", "terminal_read", args{"view": "changes"}, follows(func(f *protocol.Frame) {
+		f.Seq, f.Screen.Lines, f.Since = 415, []string{"$"}, 412
+	})},
+	{"a second look, another entry is selected", "terminal_read", nil, follows(func(f *protocol.Frame) {
+		f.Seq, f.Screen.Lines, f.Since, f.Highlights = 415, nil, 412, []protocol.Highlight{{Row: 1, Col: 0, Cols: 4, Text: "eggs"}}
+	})},
+	{"a second look at all", "terminal_read", args{"view": "screen"}, follows(func(f *protocol.Frame) { f.Seq = 415 })},
+	{"a second look at the last rows", "terminal_read", args{"lines": 2}, follows(func(f *protocol.Frame) { f.Seq = 415 })},
 	{"rows moved", "terminal_read", args{"view": "changes", "since_rev": 400}, with(func(f *protocol.Frame) {
 		f.Screen.Lines, f.Since, f.Moved, f.Changed = nil, 400, 2, []protocol.Row{{Row: 4, Text: "cc c.c"}, {Row: 5, Text: "cc d.c"}}
 	})},
@@ -365,7 +386,15 @@ func TestSituations(t *testing.T) {
 			if at.world != nil {
 				at.world(f)
 			}
-			text, isError := call(t, connect(t, f, era, nil), at.tool, at.args)
+			s := connect(t, f, era, nil)
+			if f.looked {
+				if era >= stateless {
+					continue // who asks cannot be known again
+				}
+				first, _ := call(t, s, "terminal_read", nil)
+				require.Contains(t, first, "eggs")
+			}
+			text, isError := call(t, s, at.tool, at.args)
 			entry := fmt.Sprintf("=== %s: %s (error: %t)\n%s\n\n", at.tool, at.name, isError, text)
 			if n == 0 {
 				texts.WriteString(entry)

@@ -127,10 +127,7 @@ func (in readArgs) checkCombination() error {
 	switch {
 	case in.View == chatView && (in.SinceRev != nil || in.Lines > 0 || in.Start != nil || in.Match != "" || in.Image):
 		return errors.New("view chat takes no parameter but max_tokens")
-	case in.View == "changes" && in.SinceRev == nil:
-		return errors.New("view changes needs since_rev: the rev in the header of what you saw " +
-			"last")
-	case in.View != "changes" && in.SinceRev != nil:
+	case in.View != "" && in.View != "changes" && in.SinceRev != nil:
 		return errors.New("since_rev needs view changes")
 	case in.View == "changes" && in.Lines > 0:
 		return errors.New("lines needs view screen or history")
@@ -150,8 +147,6 @@ func (in readArgs) checkCombination() error {
 func (in readArgs) readRequest() *protocol.Read {
 	ask := &protocol.Read{SessionID: in.Terminal, Notes: true}
 	switch in.View {
-	case "changes":
-		ask.SinceSeq, ask.Follow, ask.Scrollback = *in.SinceRev, true, protocol.MaxHistory
 	case "history":
 		ask.FromLine, ask.Match, ask.Context = in.Start, in.Match, in.Context
 		if ask.Scrollback = in.Lines; in.Lines == 0 {
@@ -182,8 +177,7 @@ func (s *Server) readView(
 	if in.View == chatView {
 		return s.readChat(ctx, in.Terminal, tokens)
 	}
-	ask := in.readRequest()
-	info, got, err := s.readTerminal(ctx, ask)
+	info, ask, got, err := s.readFor(ctx, in)
 	if err != nil {
 		return "", err
 	}
@@ -199,50 +193,23 @@ func (s *Server) readView(
 		return s.formatAnswer(ctx, info, got.Frame, dialect.Found(got), tokens, said,
 			text.ConcealedWarning(got.Found)), nil
 	}
-	s.forgetTold(ctx, info.SessionID) // a reader who looks wants all facts
-	switch in.View {
-	case "changes":
+	news := ask.Follow && in.SinceRev == nil
+	if !news {
+		s.forgetTold(ctx, info.SessionID) // a reader who asks for rows wants all facts
+	}
+	switch {
+	case news:
+		return s.formatAnswer(ctx, info, got.Frame, dialect.Since(got, ask.SinceSeq), tokens,
+			said, unseen(got)), nil
+	case ask.Follow:
 		return s.formatAnswer(ctx, info, got.Frame, dialect.Changes(got, ask.SinceSeq), tokens,
 			said, unseen(got)), nil
-	case "history":
+	case in.View == "history":
 		return s.formatAnswer(ctx, info, got.Frame, dialect.History(got, in.Start != nil), tokens,
 			said, unseen(got)), nil
 	}
 	return s.formatAnswer(ctx, info, got.Frame, dialect.Whole(got.Frame, in.Lines), tokens, said,
 		""), nil
-}
-
-// readTerminal reads the terminal that ask means. If ask names the terminal, it is looked up and
-// read at once.
-func (s *Server) readTerminal(
-	ctx context.Context, ask *protocol.Read,
-) (protocol.SessionInfo, *protocol.ReadResult, error) {
-	if ask.SessionID == "" {
-		info, err := s.findTerminal(ctx, "")
-		if err != nil {
-			return info, nil, err
-		}
-		ask.SessionID = info.SessionID
-		got, err := s.cfg.Terminals.Read(ctx, ask)
-		return info, got, err
-	}
-	var got *protocol.ReadResult
-	var failed error
-	read := make(chan struct{})
-	go func() { // ends with the answer, or with ctx
-		defer close(read)
-		got, failed = s.cfg.Terminals.Read(ctx, ask)
-	}()
-	info, err := s.findTerminal(ctx, ask.SessionID)
-	<-read
-	if err != nil { // it says which terminals there are
-		return info, nil, err
-	}
-	if info.SessionID != ask.SessionID { // a name
-		ask.SessionID = info.SessionID
-		got, failed = s.cfg.Terminals.Read(ctx, ask)
-	}
-	return info, got, failed
 }
 
 // textBudget returns how many tokens an answer may take besides the line about a picture. The
@@ -277,6 +244,8 @@ var dialect = text.Dialect{
 		return fmt.Sprintf("view %s with start %d and lines %d", commandViews[nth-1], first, n)
 	},
 	Older: "view history with more lines, or with start",
+
+	Screen: "view screen shows all",
 }
 
 // formatAnswer puts an answer together: the words before it, the header, more notes, each after a

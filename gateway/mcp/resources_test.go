@@ -38,7 +38,7 @@ func TestResourcesAreReadLikeTheToolsAnswersR44(t *testing.T) {
 			args args
 		}{
 			"terminal://sessions":         {"terminal_list", nil},
-			"terminal://vim-k3f9/screen":  {"terminal_read", nil},
+			"terminal://vim-k3f9/screen":  {"terminal_read", args{"view": "screen"}},
 			"terminal://vim-k3f9/history": {"terminal_read", args{"view": "history"}},
 		} {
 			want, isError := call(t, s, of.tool, of.args)

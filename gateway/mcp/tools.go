@@ -63,11 +63,11 @@ func (s *Server) listTools() []tool {
 		define("terminal_list", "List the terminals that you may see.",
 			readOnly(), false, s.listTerminals),
 		define("terminal_read",
-			"Look at a terminal's screen. First line: id, rev, cursor (row,column), state, and "+
-				"any news.",
+			"Look at a terminal, later at its news for you. First line: id, rev, cursor (row,column), "+
+				"state, and any news.",
 			readOnly(), true, s.readView, terminalParam,
-			param{name: "view", kind: "string", enum: append([]string{"screen", "history", "changes", chatView}, commandViews...), about: "screen (default), history (scrolled off, then the screen), changes (rows new after since_rev), chat (of a coding agent), command (the shell's last: line, status, output)."},
-			param{name: "since_rev", kind: "integer", about: "For changes: the rev that you saw."},
+			param{name: "view", kind: "string", enum: append([]string{"screen", "history", "changes", chatView}, commandViews...), about: "screen: all of it. changes (default): rows new to you. history: scrolled off, then the screen. chat: of a coding agent. command: the shell's last: line, status, output."},
+			param{name: "since_rev", kind: "integer", about: "Changes since it."},
 			param{name: "lines", kind: "integer", high: protocol.MaxHistory, about: "Rows: of history (200), or the last of a screen."},
 			param{name: "start", kind: "integer", about: "First line; default: the newest."},
 			param{name: "match", kind: "string", about: "Only rows that match this regex, context rows around."},

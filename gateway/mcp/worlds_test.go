@@ -49,6 +49,21 @@ func history(rows int, r protocol.ReadResult) func(*fake) {
 	}
 }
 
+// follows is a terminal that the agent has looked at before it changed.
+func follows(change func(*protocol.Frame)) func(*fake) {
+	return func(f *fake) {
+		f.looked = true
+		f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
+			frame := f.frame
+			if f.frames > 0 {
+				change(&frame)
+			}
+			f.frames++
+			return &protocol.ReadResult{Frame: &frame}, nil
+		}
+	}
+}
+
 // used is two terminals, of which the user used the second one last.
 func used(f *fake) {
 	f.sessions = append(f.sessions, info("bash-1111", func(s *protocol.SessionInfo) {

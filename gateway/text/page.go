@@ -19,6 +19,8 @@ type Dialect struct {
 	Output func(nth int, first uint64, n int) string
 	// Older asks for rows of history that are older.
 	Older string
+	// Screen says how to see the whole screen.
+	Screen string
 }
 
 // Whole is the page of a screen, or of its last rows only; last is 0 for all of them.
@@ -158,6 +160,33 @@ func (d Dialect) News(got *protocol.ReadResult, since uint64) Page {
 	p, f := d.Changes(got, since), got.Frame
 	if f.Seq == since || f.Screen.Lines == nil && len(p.Rows) == 0 && f.Moved == 0 && got.Unseen == 0 {
 		p.Say = nil
+	}
+	return p
+}
+
+// Since is the page of Changes for a reader who did not name the revision, and may have forgotten
+// what it had seen then: it says how to see all.
+func (d Dialect) Since(got *protocol.ReadResult, since uint64) Page {
+	p, f := d.Changes(got, since), got.Frame
+	if f.Screen.Lines != nil && f.Seq != since {
+		return p // the whole screen
+	}
+	if len(p.Rows) == 0 && f.Moved == 0 && got.Unseen == 0 {
+		unchanged := "nothing"
+		if !p.Bare { // another entry of a menu may be selected
+			unchanged = "no row"
+		}
+		return p.withWords(func(int, int) string {
+			return fmt.Sprintf("%s changed since rev %d (%s)", unchanged, since, d.Screen)
+		})
+	}
+	rest := p.Say
+	p.Say = func(from, to int) string {
+		since := fmt.Sprintf("since rev %d (%s):", since, d.Screen)
+		if words := rest(from, to); words != "" {
+			return since + " " + words
+		}
+		return "changed " + since
 	}
 	return p
 }

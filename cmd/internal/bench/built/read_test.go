@@ -106,7 +106,7 @@ func echoWeb(tb testing.TB, local bool, method, path, body string, answer int) f
 func overStdio(tb testing.TB) way {
 	p := ofUser(tb)
 	m := p.mcp()
-	ask := toolCall("terminal_read", map[string]any{"terminal": p.id})
+	ask := toolCall("terminal_read", map[string]any{"terminal": p.id, "view": "screen"})
 	answer, err := m.call("tools/call", ask)
 	require.NoError(tb, err)
 	w := newWorld(tb)
@@ -150,7 +150,7 @@ func overMCP(tb testing.TB, p *place) way {
 	require.NoError(tb, err)
 	raw := func() ([]byte, error) {
 		count++
-		return whole(post(session, string(rpc(count, "tools/call", toolCall("terminal_read", map[string]any{"terminal": p.id})))))
+		return whole(post(session, string(rpc(count, "tools/call", toolCall("terminal_read", map[string]any{"terminal": p.id, "view": "screen"})))))
 	}
 	first, err := raw()
 	require.NoError(tb, err)
@@ -163,7 +163,7 @@ func overMCP(tb testing.TB, p *place) way {
 			}
 			return text(data(body))
 		},
-		bare: echoWeb(tb, false, http.MethodPost, "/mcp", string(rpc(1, "tools/call", toolCall("terminal_read", map[string]any{"terminal": p.id}))), len(first)),
+		bare: echoWeb(tb, false, http.MethodPost, "/mcp", string(rpc(1, "tools/call", toolCall("terminal_read", map[string]any{"terminal": p.id, "view": "screen"}))), len(first)),
 	}
 }
 

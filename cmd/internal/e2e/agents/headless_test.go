@@ -32,7 +32,7 @@ func TestAnAgentRunsProgramsOfItsOwn(t *testing.T) {
 	a.MustFail("terminal_send", world.Args{"terminal": brief, "text": "x"}, "exit status 3", "terminal_read")
 
 	a.MustCall("terminal_close", world.Args{"terminal": shell}, "closed: "+shell, "exit status 129")
-	a.MustCall("terminal_read", world.Args{"terminal": shell}, "30 100")
+	a.MustCall("terminal_read", world.Args{"terminal": shell, "view": "screen"}, "30 100")
 	a.MustCall("terminal_close", world.Args{"terminal": shell}, "closed: "+shell, "no longer kept")
 	a.MustCall("terminal_close", world.Args{"terminal": slow, "force": true}, ": SIG")
 	a.MustFail("terminal_read", world.Args{"terminal": shell}, "unknown terminal")
@@ -208,7 +208,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	s.WaitTitle("[claude drives]")
 	s.Typed("stty size\n")
 	s.Wait("24 100") // the newest size counts
-	a.MustCall("terminal_read", nil, "24 100", "100x24")
+	a.MustCall("terminal_read", world.Args{"view": "screen"}, "24 100", "100x24")
 
 	// Without t_RK, vim asks its terminal nothing. It shows the file before it asks; the answer
 	// would come after the next keys, and without 'esckeys' the answer's ESC ends insert mode.
@@ -258,12 +258,12 @@ func TestAPasswordInAnAgentsTerminalIsForAPerson(t *testing.T) {
 	w, a := world.NewAgent(t)
 	id, _ := a.RunProgram(world.Args{"program": "sh", "args": []string{"-c", `printf 'Password: '; stty -echo; read secret; stty echo; echo; echo "got ${#secret} characters"; exec cat`}})
 	a.MustFail("terminal_send", world.Args{"text": "guessed", "enter": true}, "password", "no person is at this terminal", "gateway attach "+id)
-	a.MustCall("terminal_read", nil, "no person is at this terminal", "ctrl-c")
+	a.MustCall("terminal_read", world.Args{"view": "screen"}, "no person is at this terminal", "ctrl-c")
 	s := w.Terminal(100, 24)
 	s.Run("gateway attach " + id)
 	s.Wait("Password:")
 	a.MustFail("terminal_send", world.Args{"keys": []string{"ctrl-c"}}, "which the user types")
-	require.NotContains(t, a.MustCall("terminal_read", nil, "a password is being asked for: the user answers it"), "nobody")
+	require.NotContains(t, a.MustCall("terminal_read", world.Args{"view": "screen"}, "a password is being asked for: the user answers it"), "nobody")
 	s.Typed("hunter2\n")
 	s.Wait("got 7 characters")
 	a.MustCall("terminal_wait", world.Args{"for": "text", "value": "got 7 characters"}, "matched")
@@ -277,7 +277,7 @@ func TestAnAgentGivesUpAnUnansweredQuestionR26(t *testing.T) {
 	w := world.New(t)
 	a := w.Agent("claude", world.Eras[1])
 	a.RunProgram(world.Args{"program": "bash", "args": []string{"--norc", "--noprofile", "-c", `trap 'echo; echo interrupted' INT; stty -echo; read -p 'Password: ' x || echo "no answer: ${#x}"; stty echo; exec cat`}})
-	a.MustCall("terminal_read", nil, "no person is at this terminal")
+	a.MustCall("terminal_read", world.Args{"view": "screen"}, "no person is at this terminal")
 	for _, no := range []world.Args{{"text": "\x03"}, {"text": "guess"}, {"keys": []string{"enter"}}, {"keys": []string{"ctrl-c", "x"}}} {
 		a.MustFail("terminal_send", no, "no person is at this terminal")
 	}
@@ -312,6 +312,6 @@ func TestASessionDoesNotShowItself(t *testing.T) {
 		a.MustCall("terminal_send", world.Args{
 			"text": `clear; gateway attach "$TERMINALPROXY_SESSION"` + watch + "; echo status-$?", "enter": true, "wait_for": "regex", "value": `^status-\d`,
 		})
-		a.MustCall("terminal_read", nil, "this shell runs inside the session "+id+", and a session cannot show itself", "run it in another terminal", "status-1")
+		a.MustCall("terminal_read", world.Args{"view": "screen"}, "this shell runs inside the session "+id+", and a session cannot show itself", "run it in another terminal", "status-1")
 	}
 }

@@ -191,7 +191,7 @@ func TestAFocusedEmptyFieldIsNamed(t *testing.T) {
 		"program": "dialog", "args": []string{"--form", "Who", "12", "50", "4", "Name:", "1", "1", "", "1", "10", "20", "0", "Town:", "3", "1", "", "3", "10", "20", "0"},
 		"wait_for": "text", "value": "Town:",
 	})
-	first := a.MustCall("terminal_read", world.Args{"terminal": id})
+	first := a.MustCall("terminal_read", world.Args{"terminal": id, "view": "screen"})
 	require.Regexp(t, `highlighted: [^\n]*row \d+ columns \d+-\d+ ""`, first)
 	require.NotRegexp(t, `highlighted: [^\n]*[─│┌┐└┘]`, first)
 	row := regexp.MustCompile(`row (\d+) columns \d+-\d+ ""`)

@@ -365,7 +365,7 @@ func TestTheUserHidesTheScreen(t *testing.T) {
 	press("h shows it")
 	s.WaitTitle("[observed]")
 	require.Contains(t, w.WaitAnswer(waiting).Text, "matched")
-	a.MustCall("terminal_read", nil, "row-90", "$")
+	a.MustCall("terminal_read", world.Args{"view": "screen"}, "row-90", "$")
 	s.Typed("printf 'then-%d\\n' {1..20}\n")
 	s.Wait("then-20\n$")
 	text := a.MustCall("terminal_read", world.Args{"view": "history", "lines": 500}, "before", "row-89", "then-20")

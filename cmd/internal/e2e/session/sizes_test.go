@@ -30,7 +30,7 @@ func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
 			return len(got) == 12 && got[0] == "20" && strings.HasPrefix(got[10], "30 ") && strings.HasPrefix(got[11], "bash-")
 		})
 	}
-	a.MustCall("terminal_read", nil, "60x12")
+	a.MustCall("terminal_read", world.Args{"view": "screen"}, "60x12")
 
 	// A key gives the session the size of the terminal on which it was pressed.
 	large.Press("C-u")
@@ -64,14 +64,14 @@ func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
 	require.Zero(t, small.Status())
 	require.Equal(t, world.PlainModes, small.Format(world.Modes))
 	a.MustCall("terminal_wait", world.Args{"for": "idle", "value": "300ms"})
-	a.MustCall("terminal_read", nil, "110x38")
+	a.MustCall("terminal_read", world.Args{"view": "screen"}, "110x38")
 
 	small.Run("gateway attach --watch " + id)
 	small.Wait("bash-")
 	small.Typed("q")
 	require.Zero(t, small.Status())
 	require.Equal(t, world.PlainModes, small.Format(world.Modes))
-	a.MustCall("terminal_read", nil, "110x38")
+	a.MustCall("terminal_read", world.Args{"view": "screen"}, "110x38")
 }
 
 // Agents see what the terminal shows after a resize. A program on the main screen redraws from its

@@ -1,0 +1,86 @@
+package mcp
+
+import (
+	"context"
+
+	"terminalproxy/gateway/text"
+	"terminalproxy/protocol"
+)
+
+// showsNews reports whether in asks for what is new to its reader only.
+func (in readArgs) showsNews() bool {
+	return in.View == "changes" || in.View == "" && in.Lines == 0 && !in.Image
+}
+
+// readFor reads what in asks for, and returns the request for it. A reader of what is new gets all
+// that an ended program has left.
+func (s *Server) readFor(
+	ctx context.Context, in readArgs,
+) (info protocol.SessionInfo, ask *protocol.Read, got *protocol.ReadResult, err error) {
+	ask = in.readRequest()
+	info, got, err = s.readTerminal(ctx, ask, func(terminal string) {
+		if in.showsNews() {
+			s.askForNews(ctx, ask, terminal, in.SinceRev)
+		}
+	})
+	ended := err == nil && (info.State == protocol.StateExited || text.IsLastFrame(got.Frame))
+	if !ended || !ask.Follow || in.SinceRev != nil {
+		return info, ask, got, err
+	}
+	notes := got.Notes
+	ask = &protocol.Read{SessionID: info.SessionID, Notes: true}
+	if got, err = s.cfg.Terminals.Read(ctx, ask); err == nil {
+		got.Notes = append(notes, got.Notes...)
+	}
+	return info, ask, got, err
+}
+
+// askForNews makes ask follow the terminal from a revision on, by default the one that the reader
+// has seen. A reader who has seen nothing of it gets the screen.
+func (s *Server) askForNews(
+	ctx context.Context, ask *protocol.Read, terminal string, since *uint64,
+) {
+	ask.Follow, ask.SinceSeq, ask.Scrollback = since != nil, 0, 0
+	switch seen := s.seenRevision(ctx, terminal); {
+	case since != nil:
+		ask.SinceSeq, ask.Scrollback = *since, protocol.MaxHistory
+	case seen > protocol.FirstSeq:
+		ask.Follow, ask.SinceSeq, ask.Scrollback = true, seen, 1 // the rest is only counted
+	}
+}
+
+// readTerminal reads the terminal that ask means, whose id aim gets before. If ask names the
+// terminal, it is looked up and read at once.
+func (s *Server) readTerminal(
+	ctx context.Context, ask *protocol.Read, aim func(terminal string),
+) (protocol.SessionInfo, *protocol.ReadResult, error) {
+	if ask.SessionID == "" {
+		info, err := s.findTerminal(ctx, "")
+		if err != nil {
+			return info, nil, err
+		}
+		ask.SessionID = info.SessionID
+		aim(info.SessionID)
+		got, err := s.cfg.Terminals.Read(ctx, ask)
+		return info, got, err
+	}
+	var got *protocol.ReadResult
+	var failed error
+	read := make(chan struct{})
+	aim(ask.SessionID)
+	go func() { // ends with the answer, or with ctx
+		defer close(read)
+		got, failed = s.cfg.Terminals.Read(ctx, ask)
+	}()
+	info, err := s.findTerminal(ctx, ask.SessionID)
+	<-read
+	if err != nil { // it says which terminals there are
+		return info, nil, err
+	}
+	if info.SessionID != ask.SessionID { // a name
+		ask.SessionID = info.SessionID
+		aim(info.SessionID)
+		got, failed = s.cfg.Terminals.Read(ctx, ask)
+	}
+	return info, got, failed
+}
