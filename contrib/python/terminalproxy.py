@@ -206,24 +206,23 @@ class Gateway:
             raise GatewayError("pending", "the user has not answered yet: wait(control=True), or release()", 202, result=grant)
         return grant
 
-    def send(self, session=None, text=None, keys=None, paste=None, enter=False, rev=None, settle=0.3, timeout=10):
+    def send(self, session=None, rev=None, settle=0.3, timeout=10, steps=None, **step):
         """Type: text or paste first, then keys by name ("esc", "ctrl-c", a list), then Enter; the receipt is a dict.
 
-        rev types only if the screen still has this revision. It returns when the screen has been quiet for settle seconds.
-        Raises a GatewayError when not all of it reached the program; its result is the receipt then.
+            gateway.send(text="make", enter=True, until={"regex": "^(built|failed)"}, timeout=60)
+            gateway.send(steps=[{"text": "gdb prog\\n", "until": {"waiting": True}}, {"text": "run\\n", "until": {"waiting": True}}])
+
+        until, a dict, is a fact as wait() takes it, which is waited for after the input; stop are regular expressions that end that
+        early. The receipt's last part says under "until" how it ended. steps are several inputs, a dict each: one is typed once the
+        until of the one before has come true. rev types only if the screen still has this revision. Without until it returns when
+        the screen has been quiet for settle seconds. Raises a GatewayError when not all of it reached the program, as when a step's
+        until did not come; its result is the receipt then.
         """
-        parts = []
-        if text:
-            parts.append({"kind": "lines", "data": text})
-        if paste:
-            parts.append({"kind": "paste", "data": paste})
-        keys = [keys] if isinstance(keys, str) else list(keys or [])
-        if keys:
-            parts.append({"kind": "keys", "data": " ".join(keys)})
-        if enter:
-            parts.append({"kind": "keys", "data": "enter"})
+        if steps is not None and step:
+            raise ValueError("send: steps replaces " + ", ".join(step))
+        parts = [part for one in ([step] if steps is None else steps) for part in _parts(**one)]
         if not parts:
-            raise ValueError("send: nothing to type: pass text, paste, keys or enter")
+            raise ValueError("send: steps is empty")
         body = {"data": "", "parts": parts, "settleMs": _ms(settle), "timeoutMs": _ms(timeout)}
         if rev is not None:
             body["expect"] = {"seq": int(rev)}
@@ -235,13 +234,7 @@ class Gateway:
         until is one of text="...", regex="...", title="...", gone="...", changed=True, quiet=SECONDS, exit=True, waiting=True (for
         input) and control=True (the request was answered). stop are regular expressions that end it early: "stopped".
         """
-        names = ("text", "regex", "title", "gone", "changed", "quiet", "exit", "waiting", "control")
-        if len(until) != 1 or next(iter(until)) not in names:
-            raise ValueError("wait: name one of " + ", ".join(names))
-        if "quiet" in until:
-            until = {"quietMs": _ms(until["quiet"])}
-        stop = [stop] if isinstance(stop, str) else stop
-        body = {"until": until, "timeoutMs": _ms(timeout), "stop": [{"regex": r} for r in stop]}
+        body = {"until": _until("wait", until), "timeoutMs": _ms(timeout), "stop": _stop(stop)}
         return self._json("POST", _at(self._session(session)) + "/wait", body, timeout)
 
     def release(self, session=None, note=None):
@@ -318,6 +311,38 @@ class Gateway:
 
 def _at(session):
     return "/v1/sessions/" + urllib.parse.quote(session, safe="")
+
+
+def _parts(text=None, keys=None, paste=None, enter=False, until=None, stop=()):
+    """The parts of one step."""
+    parts = []
+    if text:
+        parts.append({"kind": "lines", "data": text})
+    if paste:
+        parts.append({"kind": "paste", "data": paste})
+    keys = [keys] if isinstance(keys, str) else list(keys or [])
+    if keys:
+        parts.append({"kind": "keys", "data": " ".join(keys)})
+    if enter:
+        parts.append({"kind": "keys", "data": "enter"})
+    if not parts:
+        raise ValueError("send: nothing to type: pass text, paste, keys or enter")
+    if until is not None:
+        parts[-1].update(until=_until("send", until), stop=_stop(stop))
+    elif stop:
+        raise ValueError("send: stop needs until")
+    return parts
+
+
+def _until(call, until):
+    names = ("text", "regex", "title", "gone", "changed", "quiet", "exit", "waiting", "control")
+    if len(until) != 1 or next(iter(until)) not in names:
+        raise ValueError(f"{call}: name one of " + ", ".join(names))
+    return {"quietMs": _ms(until["quiet"])} if "quiet" in until else until
+
+
+def _stop(stop):
+    return [{"regex": r} for r in ([stop] if isinstance(stop, str) else stop)]
 
 
 def _ms(seconds):

@@ -69,6 +69,46 @@ print("DONE")
 	require.Equal(t, world.Result{Out: "DONE\n"}, got)
 }
 
+// A step is typed once the until of the one before has come true.
+func TestAPythonProgramTypesSteps(t *testing.T) {
+	w := world.New(t, "python3")
+	interpreter := realPython(t)
+	s := w.Terminal(100, 24)
+	s.Run("proxy --agent --grant drive bash --norc -i")
+	w.Session()
+	r := python(w, interpreter, `
+gateway = Gateway(name="release bot")
+gateway.request("type steps")
+receipt = gateway.send(text="echo py$((6*7))", enter=True, until={"text": "py42"}, timeout=60)
+assert receipt["parts"][-1]["until"]["line"] == "py42", receipt
+receipt = gateway.send(steps=[
+    {"text": "read x", "enter": True, "until": {"quiet": 0.1}},
+    {"text": "an answer", "keys": "enter", "until": {"waiting": True}},
+    {"text": "echo got $x", "enter": True, "until": {"regex": "^got an .*"}, "stop": "error"},
+], timeout=60)
+assert [p["until"]["matched"] for p in receipt["parts"] if "until" in p] == ["quiet", "waiting", "got an answer"], receipt
+never = {"text": "touch never", "enter": True}
+fails("timeout", "after part 2", gateway.send, steps=[{"text": "true", "enter": True, "until": {"text": "absent"}}, never], timeout=0.5)
+fails("screen_changed", "stop condition", gateway.send, steps=[
+    {"text": "echo err''or", "enter": True, "until": {"text": "absent"}, "stop": ["^error"]}, never], timeout=60)
+fails("bad_message", "parts.until.regex", gateway.send, steps=[never, {"text": "x", "until": {"regex": "("}}])
+fails("too_large", "the limit is 48", gateway.send, steps=[dict(never, until={"waiting": True})] * 100)
+for wrong, say in (
+    ({"steps": []}, "empty"), ({"steps": [never], "text": "x"}, "replaces text"), ({}, "nothing to type"),
+    ({"text": "x", "stop": "y"}, "needs until"), ({"text": "x", "until": {}}, "send: name one of"),
+):
+    try: gateway.send(**wrong)
+    except ValueError as e: assert say in str(e), repr(e)
+    else: raise AssertionError(wrong)
+try: gateway.send(steps=[{"txt": "x"}])
+except TypeError as e: assert "txt" in str(e)
+print("DONE")
+`)
+	require.Equal(t, world.Result{Out: "DONE\n"}, r.Wait())
+	require.NoFileExists(t, w.Path("never"))
+	s.QuitProgram("exit\n")
+}
+
 // A gateway on the network refuses a Python program without its token. The token never crosses the
 // network in the clear.
 func TestAPythonProgramIsRefused(t *testing.T) {
