@@ -258,6 +258,15 @@ var situations = []situation{
 	{"the program ended", "terminal_send", args{"text": "exit", "enter": true}, with(func(f *protocol.Frame) {
 		f.Settled, f.Activity = false, &protocol.Activity{State: protocol.StateExited, Evidence: []string{"exit"}}
 	})},
+	{"rows keep changing", "terminal_send", args{"keys": []string{"x"}}, all(holding(protocol.LevelDrive), follows(func(f *protocol.Frame) {
+		f.Seq, f.Screen.Lines, f.Since, f.Changed = 415, nil, 412, []protocol.Row{{Row: 0, Text: "15:04:05"}}
+	}), func(f *fake) {
+		f.input = func(m *protocol.Input) (*protocol.InputResult, error) {
+			frame := f.frame
+			frame.Seq, frame.Repainting = 416, []int{0, 4, 5}
+			return &protocol.InputResult{Status: protocol.StatusWritten, WrittenBytes: len(m.Data), FromSeq: 415, Seq: 416, Frame: &frame}, nil
+		}
+	})},
 	{"not settled", "terminal_send", args{"text": "make", "enter": true}, with(func(f *protocol.Frame) { f.Settled = false })},
 	{"not to settle", "terminal_send", args{"text": "make", "enter": true, "settle_ms": 0}, with(func(f *protocol.Frame) { f.Settled = false })},
 	{

@@ -287,6 +287,9 @@ func (s *Server) screenAfter(
 		got, err := s.cfg.Terminals.Read(ctx,
 			&protocol.Read{SessionID: info.SessionID, SinceSeq: seen, Follow: true, Scrollback: 1})
 		if err == nil {
+			if f != nil {
+				got.Frame.Repainting = f.Repainting
+			}
 			return s.formatAnswer(ctx, info, got.Frame, dialect.News(got, seen), tokens,
 				text.Join(text.Messages(got.Notes), said), unseen(got))
 		}

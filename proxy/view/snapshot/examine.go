@@ -115,7 +115,11 @@ func (o *waiter) checkCondition(v View, w *Waits, now time.Time) bool {
 	case kindGone:
 		o.setFact("gone", newer && o.isGone(v))
 	case kindQuiet:
-		o.setFact("quiet", o.isQuiet(w, rev, now) || o.isRepainting(v, w, now))
+		if o.setFact("quiet", o.isQuiet(w, rev, now)); o.met {
+			o.repainting = nil
+		} else {
+			o.setFact("quiet", o.isRepainting(v, w, now))
+		}
 	case kindSettled:
 		o.setFact("settled", o.isQuiet(w, rev, now))
 	case kindChanged:

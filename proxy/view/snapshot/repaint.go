@@ -45,32 +45,33 @@ func (p *repaintPace) watchRows(v View, now time.Time) {
 }
 
 // repaintedRows returns the rows whose text is repainted, and whether all other rows have been quiet
-// for repaintFor.
-func (p *repaintPace) repaintedRows(now time.Time) (rows []int, othersQuiet bool) {
+// for that long, at most repaintFor.
+func (p *repaintPace) repaintedRows(now time.Time, quiet time.Duration) (rows []int, othersQuiet bool) {
 	from := now.Add(-repaintFor)
 	if p.began.After(from) {
 		return nil, false
 	}
+	othersQuiet = true
 	for row, r := range p.rows {
 		switch {
 		case r.last.Before(from):
 		case r.changes < repaintLeast:
-			return nil, false
+			othersQuiet = othersQuiet && !r.last.After(now.Add(-min(quiet, repaintFor)))
 		case r.isNamed:
 			rows = append(rows, row)
 		}
 	}
-	return rows, true
+	return rows, othersQuiet
 }
 
-// isRepainting reports whether only rows change that the program keeps repainting. A waiter that
-// must not look at the screen is not told.
+// isRepainting reports whether only rows change that the program keeps repainting, for a condition
+// that lets them; for any, it notes them. A waiter that must not look at the screen is not told.
 func (o *waiter) isRepainting(v View, w *Waits, now time.Time) bool {
-	if !o.Condition.repaints || w.blind {
+	if o.repainting = nil; w.blind {
 		return false
 	}
 	o.pace.watchRows(v, now)
-	rows, othersQuiet := o.pace.repaintedRows(now)
+	rows, othersQuiet := o.pace.repaintedRows(now, o.Condition.quiet)
 	o.repainting = rows
-	return othersQuiet
+	return o.Condition.repaints && othersQuiet
 }

@@ -28,7 +28,19 @@ func TestRepaintedRowsAreQuiet(t *testing.T) {
 			if tick == 7 {
 				v.set(0, "done")
 			}
-		}, "w:0:quiet:[2]", 18},
+		}, "w:0:quiet:[2]", 10},
+		{"a clock that ticks beside one that does not rest", func(v *fakeView, tick int) {
+			v.set(0, fmt.Sprint("clock ", tick))
+			if tick%10 == 9 {
+				v.set(1, fmt.Sprint(tick/10, " s"))
+			}
+		}, "w:0:quiet:[0]", 12},
+		{"an answer that comes late", func(v *fakeView, tick int) {
+			v.set(0, fmt.Sprint("clock ", tick))
+			if tick == 12 {
+				v.set(3, "done")
+			}
+		}, "w:0:quiet:[0]", 10},
 		{"a colour that pulsates", func(v *fakeView, _ int) { v.set(0, "working") }, "w:0:quiet", 10},
 		{"rows that come one by one", func(v *fakeView, tick int) { v.set(tick%len(v.rows), fmt.Sprint("line ", tick)) }, "w:1:", 30},
 		{"text that scrolls", func(v *fakeView, tick int) {
@@ -51,6 +63,26 @@ func TestRepaintedRowsAreQuiet(t *testing.T) {
 			require.Equal(t, []any{c.want, c.ticks}, []any{b.results[0], tick})
 		})
 	}
+}
+
+// A wait for all rows to be quiet names those that were not.
+func TestAWaitForQuietNamesTheRowsThatKeepItOpen(t *testing.T) {
+	b := newBench(t, "", "")
+	b.throttle.NoteChange(at(0))
+	b.add(protocol.Until{QuietMs: 300}, 0, func(w *Wait) { w.Deadline = at(3000) })
+	for tick := 1; tick <= 30; tick++ {
+		b.view.set(1, fmt.Sprint(tick))
+		b.changed(100 * tick)
+	}
+	b.ended("w:1::[1]")
+	b.results = nil
+	b.add(protocol.Until{QuietMs: 300}, 3000)
+	for tick := 31; tick <= 50; tick++ {
+		b.view.set(1, fmt.Sprint(tick))
+		b.changed(100 * tick)
+	}
+	b.check(5300)
+	b.ended("w:0:quiet")
 }
 
 // A wait that must not look at the screen names no rows of it.

@@ -44,7 +44,7 @@ type Result struct {
 	Came *Also
 	// Stood tells that the match is not new: see [protocol.WaitResult].
 	Stood string
-	// Repainting are the rows that kept changing while a wait for quiet was met.
+	// Repainting are the rows that kept changing while a wait for quiet was met, or timed out.
 	Repainting []int
 }
 
@@ -254,7 +254,7 @@ func (w *Waits) endReady(v View, now time.Time, chosen func(*waiter) bool) {
 		case exited:
 			return Result{ID: o.ID, End: Exited}, true
 		case !o.Deadline.IsZero() && !now.Before(o.Deadline):
-			return Result{ID: o.ID, End: TimedOut}, true
+			return Result{ID: o.ID, End: TimedOut, Repainting: o.repainting}, true
 		}
 		return Result{}, false
 	})
