@@ -2,8 +2,10 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"strings"
 
+	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
@@ -49,6 +51,28 @@ func (s *Server) showEnd(
 	}
 	return s.formatAnswer(ctx, info, got.Frame, p, tokens, text.WithMessages(got.Notes, said),
 		unseen(got))
+}
+
+// endMs bounds the wait for the exit status of a program that has ended, in milliseconds.
+const endMs = 2000
+
+// showFailedEnd is showEnd for an input that the program's end cut off: its receipt came before the
+// exit status was known.
+func (s *Server) showFailedEnd(
+	ctx context.Context, info protocol.SessionInfo, typed *client.Typed, tokens int, said string,
+) (string, error) {
+	over, err := s.cfg.Terminals.Wait(ctx, &protocol.Wait{
+		SessionID: info.SessionID, Until: protocol.Until{Exit: true}, TimeoutMs: endMs,
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case over.ExitCode == nil || over.Frame == nil:
+		return "", errors.New("the end is not known yet")
+	}
+	ended(&info, over)
+	since := s.newsSince(ctx, info, typed)
+	return s.showEnd(ctx, info, typed.Before, over.Frame, since, nil, tokens, said), nil
 }
 
 // hasSeen reports whether the rows of an ended program's last screen that differ from before are all

@@ -231,6 +231,11 @@ func (s *Server) inputFailure(
 	if left := text.LeftOnLine(got.LeftOnLine); left != "" {
 		out += "\n" + left
 	}
+	if got.Ended == protocol.ReasonExited {
+		if end, err := s.showFailedEnd(ctx, info, typed, tokens, out); err == nil {
+			return errors.New(end)
+		}
+	}
 	if show {
 		before := typed.Before
 		if s.seenRevision(ctx, info.SessionID) == protocol.FirstSeq {

@@ -66,8 +66,8 @@ func TestSteps(t *testing.T) {
 			"the program ends", bash, "$",
 			[]world.Args{step("exit 3\n", "text", "no such text"), step("touch never\n", "waiting", "")},
 			true,
-			[]string{"the program ended", "not typed: step 2"},
-			"",
+			[]string{"the program ended", "not typed: step 2", "exited 3"},
+			"keyboard: user",
 		},
 		{
 			"a question for a secret", bash, "$",
