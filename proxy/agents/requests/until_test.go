@@ -16,7 +16,8 @@ import (
 // stepObserver holds the wait between two steps open until the test ends it.
 type stepObserver struct {
 	waitingObserver
-	shut *atomic.Bool // no timer gets in any longer
+	shut  *atomic.Bool // no timer gets in any longer
+	holds *atomic.Bool // what is posted does not run
 }
 
 func (o stepObserver) InputRefusal(time.Time) error { return nil }
@@ -31,7 +32,9 @@ func (o stepObserver) Post(do func(now time.Time)) bool {
 	if o.shut.Load() {
 		return false
 	}
-	do(time.Now())
+	if !o.holds.Load() {
+		do(time.Now())
+	}
 	return true
 }
 
@@ -42,7 +45,7 @@ func (o stepObserver) AnswerFrame(time.Time) *protocol.Frame { return &protocol.
 // twoSteps is an input of two steps, of which the first has been typed.
 func twoSteps(t *testing.T) (*stage, stepObserver, *delivery) {
 	t.Helper()
-	o := stepObserver{waitingObserver{open: make(map[string]func(snapshot.Result))}, new(atomic.Bool)}
+	o := stepObserver{waitingObserver{open: make(map[string]func(snapshot.Result))}, new(atomic.Bool), new(atomic.Bool)}
 	s := newStage(func(c *Config) {
 		o.stagedObserver, _ = c.Observer.(stagedObserver)
 		c.Observer = o
@@ -81,10 +84,16 @@ func TestAStepFollowsOnlyWhatCameTrue(t *testing.T) {
 			if c.types && c.end.Matched == "" {
 				s.Tracker.NoteUserKeys([]byte("x"))
 			}
-			typed, refused := 0, []error(nil)
-			s.pauseBefore(in, []pump.Piece{{Bytes: []byte("two"), Step: 2}}, func() { typed++ }, func(err error) { refused = append(refused, err) })
+			require.True(t, in.life.Advance(pump.TurnCame))
+			o.holds.Store(true)
+			var refused []error
+			r := &review{
+				h: s.Handler, in: in, left: []pump.Piece{{Bytes: []byte("two"), Step: 2}}, state: reviewAsked,
+				answer: func(_ []pump.Piece, err error) { refused = append(refused, err) },
+			}
+			r.begin(time.Now())
 			if end := o.open["in#2"]; c.end.Matched != "" || c.end.End != snapshot.Met {
-				require.Zero(t, typed, "the condition is open")
+				require.Equal(t, reviewWaiting, r.state, "the condition is open")
 				require.Empty(t, refused)
 				if c.types {
 					s.Tracker.NoteUserKeys([]byte("x"))
@@ -93,11 +102,11 @@ func TestAStepFollowsOnlyWhatCameTrue(t *testing.T) {
 			}
 			if c.code == "" {
 				require.Empty(t, refused)
-				require.Equal(t, 1, typed)
+				require.Equal(t, reviewLooking, r.state)
 				require.Equal(t, "done", in.ends[0].Line)
 				return
 			}
-			require.Zero(t, typed)
+			require.Equal(t, reviewDone, r.state)
 			require.Len(t, refused, 1)
 			var why *refusal
 			require.ErrorAs(t, refused[0], &why)

@@ -53,25 +53,28 @@ func NewConfine(env *cli.Env) *cobra.Command {
 		Example: "  gateway confine claude        # merge into ~/.claude/settings.json\n" +
 			"  gateway confine user > agent-user.sh && sh agent-user.sh",
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return cli.Fail(cli.StatusUsage, "confine: name one of %s", known).
-					WithHint("see gateway confine --help")
-			}
-			c, err := findConfinement(args[0])
-			switch {
-			case errors.Is(err, errUnknownAgent):
-				return cli.Fail(cli.StatusUsage, "confine: there are no settings for %.40q: name one "+
-					"of %s", args[0], known).WithHint("gateway confine user is for every agent")
-			case err != nil:
-				return err
-			}
-			if !env.JSON {
-				_, _ = fmt.Fprintln(env.Err, "hint: "+c.Hint)
-			}
-			return env.PrintAnswer(c, strings.TrimSuffix(c.Text, "\n"))
-		},
+		RunE:              func(_ *cobra.Command, args []string) error { return runConfine(env, known, args) },
 	}
+}
+
+// runConfine prints the settings for one agent; known lists those that there are.
+func runConfine(env *cli.Env, known string, args []string) error {
+	if len(args) != 1 {
+		return cli.Fail(cli.StatusUsage, "confine: name one of %s", known).
+			WithHint("see gateway confine --help")
+	}
+	c, err := findConfinement(args[0])
+	switch {
+	case errors.Is(err, errUnknownAgent):
+		return cli.Fail(cli.StatusUsage, "confine: there are no settings for %.40q: name one "+
+			"of %s", args[0], known).WithHint("gateway confine user is for every agent")
+	case err != nil:
+		return err
+	}
+	if !env.JSON {
+		_, _ = fmt.Fprintln(env.Err, "hint: "+c.Hint)
+	}
+	return env.PrintAnswer(c, strings.TrimSuffix(c.Text, "\n"))
 }
 
 var errUnknownAgent = errors.New("unknown agent")
