@@ -48,7 +48,7 @@ func divide(t *testing.T, there bool) divided {
 	for _, role := range auth.Roles {
 		d.tokens[role] = token("a", role)
 	}
-	d.addr = serveTCP(t, New(Config{Tokens: store, MCP: func(c *client.Client) MCPHandler {
+	d.addr = serveTCP(t, New(Config{Tokens: store, MCP: func(c *client.Client, _ func() func()) MCPHandler {
 		return mcp.NewHTTP(mcp.Config{Terminals: c, Mark: func() string { return "mark" }})
 	}}), nil)
 	rawProxy(t, bearer(d.addr, d.tokens[auth.RoleProxy]), "own-2")

@@ -269,6 +269,14 @@ func (p *caller) Call(ctx context.Context, m protocol.Message) (protocol.Message
 	return answer, err
 }
 
+// hold keeps the caller as a request under way does.
+func (p *caller) hold() (release func()) {
+	p.all.mu.Lock()
+	defer p.all.mu.Unlock()
+	p.beginRequestLocked()
+	return p.FinishRequest
+}
+
 // FinishRequest ends one request of the caller.
 func (p *caller) FinishRequest() {
 	p.all.mu.Lock()
@@ -379,7 +387,7 @@ func (p *caller) mcpHandler() MCPHandler {
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
 	if p.mcp == nil {
-		p.mcp = p.all.server.cfg.MCP(p.Client)
+		p.mcp = p.all.server.cfg.MCP(p.Client, p.hold)
 	}
 	return p.mcp
 }

@@ -106,7 +106,7 @@ func TestAgentOverPlainHTTP(t *testing.T) {
 // R31, R32: every path requires the token, our own name and a known page's origin. A request that
 // the guard refuses has no effect.
 func TestEveryPathIsGuardedR31R32(t *testing.T) {
-	addr, tokens, _ := tcp(t, Config{Origins: []string{"https://good.example"}, MCP: func(*client.Client) MCPHandler { return okHandler{} }})
+	addr, tokens, _ := tcp(t, Config{Origins: []string{"https://good.example"}, MCP: func(*client.Client, func() func()) MCPHandler { return okHandler{} }})
 	for _, path := range []string{"/v1/sessions", at + "screen", "/metrics", "/mcp", protocol.PathAgent} {
 		for origin, known := range map[string]bool{"": true, "null": false, "http://evil.example": false, "http://" + addr: false, "https://good.example": true} {
 			for token, good := range map[string]bool{"": false, "tp_bad": false, tokens[auth.RoleProxy]: false, tokens[auth.RoleAgent]: true} {
@@ -156,7 +156,7 @@ func (okHandler) Close()                                           {}
 
 func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 	made := 0
-	addr, tokens, _ := tcp(t, Config{MCP: func(*client.Client) MCPHandler { made++; return okHandler{} }})
+	addr, tokens, _ := tcp(t, Config{MCP: func(*client.Client, func() func()) MCPHandler { made++; return okHandler{} }})
 	for role, want := range map[auth.Role]int{auth.RoleAgent: 200, auth.RoleViewer: 403, auth.RoleOwner: 403, auth.RoleProxy: 403} {
 		for range 2 {
 			status, _ := bearer(addr, tokens[role]).plain(t).do("POST", "/mcp", "{}")
@@ -165,7 +165,7 @@ func TestMCPIsForAgentsThatCanBeKnownAgain(t *testing.T) {
 	}
 	require.Equal(t, 1, made, "one server for one agent")
 
-	c := serveSocket(t, New(Config{MCP: func(*client.Client) MCPHandler { return okHandler{} }})).plain(t)
+	c := serveSocket(t, New(Config{MCP: func(*client.Client, func() func()) MCPHandler { return okHandler{} }})).plain(t)
 	require.Contains(t, c.mustAnswer(http.StatusBadRequest, "POST", "/mcp", "{}"), "Terminal-Agent-Key")
 	c.header.Set("Terminal-Agent-Key", strings.Repeat("k", minKey))
 	c.mustAnswer(http.StatusOK, "POST", "/mcp", "{}")

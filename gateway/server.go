@@ -50,8 +50,9 @@ type Config struct {
 	Hosts, Origins []string
 	// Times is the rhythm of connections; zero values are the defaults.
 	Times ws.Times
-	// MCP serves an agent that comes to /mcp. Without it there is no such path.
-	MCP func(*client.Client) MCPHandler
+	// MCP serves an agent that comes to /mcp. Without it there is no such path. hold keeps the agent
+	// connected between two requests, until it is released.
+	MCP func(c *client.Client, hold func() (release func())) MCPHandler
 	// Draw draws screens as pictures for HTTP requests. Without it the server has no pictures.
 	Draw Drawing
 	// Pages are the web pages that the server serves over TCP. They may be nil.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,9 @@ import (
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
+
+// releaseWithin bounds how long a grant is given back after its call was cancelled.
+const releaseWithin = 5 * time.Second
 
 type requestArgs struct {
 	Terminal  string `json:"terminal"`
@@ -37,7 +41,7 @@ func (s *Server) requestControl(
 	if in.Level == "" {
 		in.Level = string(protocol.LevelDrive)
 	}
-	limit := time.Duration(timeLimit(req, in.TimeoutMs, requestTimeoutMs)) * time.Millisecond
+	limit := time.Duration(timeLimit(ctx, req, in.TimeoutMs, requestTimeoutMs)) * time.Millisecond
 	defer s.startProgress(ctx, req, "waiting for the user", limit)()
 	asking, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -55,6 +59,9 @@ func (s *Server) requestControl(
 		return "", err
 	case grant != nil:
 		s.learnOwnID(grant.AgentID)
+		if ctx.Err() != nil {
+			return "", s.returnGrant(ctx, info.SessionID)
+		}
 		return text.WithMessages(grant.Notes, s.grantedText(info, grant)), nil
 	}
 	words := text.RefusalReason(revoke)
@@ -67,6 +74,15 @@ func (s *Server) requestControl(
 	}
 	return "", fmt.Errorf("not granted: %s; terminal_read still works, and "+
 		"terminal_request_control asks again", words)
+}
+
+// returnGrant gives back a grant that came as its call was cancelled: the agent reads no answer and
+// would not know that it has the keyboard.
+func (s *Server) returnGrant(ctx context.Context, sessionID string) error {
+	again, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
+	defer cancel()
+	err := s.cfg.Terminals.Release(again, &protocol.ControlRelease{SessionID: sessionID})
+	return cmp.Or(err, ctx.Err())
 }
 
 func (s *Server) grantedText(info protocol.SessionInfo, grant *protocol.ControlGrant) string {

@@ -160,7 +160,8 @@ func (h *HTTP) oldestIdle() (oldest *mcp.ServerSession, full bool) {
 	return oldest, open >= maxSessions
 }
 
-// Close ends all sessions, and with them what they watch. Requests under way end by themselves.
+// Close ends all sessions, with what they watch, and all tasks. Requests under way end by
+// themselves.
 func (h *HTTP) Close() {
 	h.mu.Lock()
 	h.closed = true
@@ -168,5 +169,6 @@ func (h *HTTP) Close() {
 	for session := range h.server.mcp.Sessions() {
 		_ = session.Close() // one that has ended already is as good
 	}
+	h.server.stopTasks()
 	h.server.stopWatching()
 }

@@ -174,3 +174,14 @@ func givesUp(t *testing.T, era string, cuts bool) {
 	_ = c.Close()
 	h.Close()
 }
+
+// eventData returns the data of the answer, which may be the only event of a stream.
+func eventData(body io.Reader) io.Reader {
+	all, _ := io.ReadAll(body)
+	for line := range strings.Lines(string(all)) {
+		if data, ok := strings.CutPrefix(line, "data: "); ok && strings.Contains(data, `"id":1`) {
+			return strings.NewReader(data)
+		}
+	}
+	return strings.NewReader(string(all))
+}

@@ -96,10 +96,14 @@ type lineClient struct {
 
 func dialLines(t *testing.T) *lineClient {
 	t.Helper()
+	return dialServer(t, New(Config{Terminals: nil}))
+}
+
+func dialServer(t *testing.T, s *Server) *lineClient {
+	t.Helper()
 	theirs, in := io.Pipe()
 	out, ours := io.Pipe()
 	c := &lineClient{in: in, lines: make(chan []byte, 100), ended: make(chan error, 1)}
-	s := New(Config{Terminals: nil})
 	go func() { // ends with in
 		c.ended <- s.Serve(context.Background(), theirs, ours)
 		_ = ours.Close()

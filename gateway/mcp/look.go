@@ -353,7 +353,7 @@ func (s *Server) waitForFact(
 	if err != nil {
 		return "", err
 	}
-	ask, err := in.waitRequest(timeLimit(req, in.TimeoutMs, defaultTimeoutMs))
+	ask, err := in.waitRequest(timeLimit(ctx, req, in.TimeoutMs, defaultTimeoutMs))
 	if err != nil {
 		return "", err
 	}
@@ -381,13 +381,20 @@ func (s *Server) waitForFact(
 		}
 		ask.AfterSeq = now.Frame.Seq
 	}
+	if !until.Control {
+		ask.Epoch = s.ownEpoch(ctx, info)
+	}
 	got, frame, err := s.awaitFact(ctx, req, ask, in.For)
 	if err != nil {
 		return "", err
 	}
 	said := s.matchedLine(got, until)
-	if said == timedOut {
-		said += shortenedNote(req, in.TimeoutMs)
+	switch {
+	case said != timedOut:
+	case taskOf(ctx) != nil && len(got.Notes) > 0:
+		said = "no match so far: the user wrote to you"
+	default:
+		said += shortenedNote(ctx, req, in.TimeoutMs)
 	}
 	said = text.Join(text.Messages(got.Notes), said)
 	if got.ExitCode != nil {
@@ -414,7 +421,7 @@ func (s *Server) awaitFact(
 ) (*protocol.WaitResult, *protocol.Frame, error) {
 	defer s.startProgress(ctx, req, "waiting for "+fact,
 		time.Duration(ask.TimeoutMs)*time.Millisecond)()
-	got, err := s.cfg.Terminals.Wait(ctx, ask)
+	got, err := s.waitInTurns(ctx, ask)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -12,6 +12,10 @@ import (
 func (s *Server) startProgress(
 	ctx context.Context, req *mcp.CallToolRequest, message string, total time.Duration,
 ) (stop func()) {
+	if t := taskOf(ctx); t != nil {
+		s.setMessage(t, message) // a task's client polls; it gets no notes
+		return func() {}
+	}
 	token := req.Params.GetProgressToken()
 	if token == nil {
 		return func() {}
@@ -30,8 +34,13 @@ func (s *Server) startProgress(
 }
 
 // timeLimit returns how long a call may wait, in milliseconds: as given, or its default; less for a
-// client that asks for no progress notes.
-func timeLimit(req *mcp.CallToolRequest, given *int64, otherwise int64) int64 {
+// client that asks for no progress notes. A task may take long.
+func timeLimit(
+	ctx context.Context, req *mcp.CallToolRequest, given *int64, otherwise int64,
+) int64 {
+	if taskOf(ctx) != nil {
+		return millis(given, taskTimeoutMs)
+	}
 	limit := millis(given, otherwise)
 	if req.Params.GetProgressToken() == nil {
 		limit = min(limit, maxSilentMs)
@@ -41,8 +50,8 @@ func timeLimit(req *mcp.CallToolRequest, given *int64, otherwise int64) int64 {
 
 // shortenedNote says behind a wait that was not met that it was shorter than the call wanted, or
 // returns "".
-func shortenedNote(req *mcp.CallToolRequest, given *int64) string {
-	if given == nil || timeLimit(req, given, 0) == *given || *given == 0 {
+func shortenedNote(ctx context.Context, req *mcp.CallToolRequest, given *int64) string {
+	if given == nil || timeLimit(ctx, req, given, 0) == *given || *given == 0 {
 		return ""
 	}
 	return fmt.Sprintf("; waited %d s only, since your client takes no progress notes: call again",

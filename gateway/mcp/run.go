@@ -96,7 +96,7 @@ func (s *Server) runProgram(
 		return "", err
 	}
 	deadline := time.Now().
-		Add(time.Duration(timeLimit(req, in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond)
+		Add(time.Duration(timeLimit(ctx, req, in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond)
 	id, err := s.cfg.Programs.Start(ctx, &protocol.ProxyStart{
 		Command: in.Program, Args: in.Args, Cwd: in.Cwd, Cols: in.Cols, Rows: in.Rows,
 		AgentName: clientName(req),

@@ -83,7 +83,7 @@ func (s *Server) sendInput(
 	if err != nil {
 		return "", err
 	}
-	limit := time.Duration(timeLimit(req, in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond
+	limit := time.Duration(timeLimit(ctx, req, in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond
 	typing := client.Typing{
 		Session: info, Parts: parts, Rev: in.ExpectRev,
 		SettleMs: millis(in.SettleMs, defaultSettleMs), Deadline: time.Now().Add(limit),

@@ -84,6 +84,12 @@ type Config struct {
 	Mark func() string
 	// ProgressEvery is the rhythm of progress notes while a tool waits; 0 is two seconds.
 	ProgressEvery time.Duration
+	// TaskAfter is how long a call may take before a client that knows tasks gets a task; 0 is
+	// three seconds.
+	TaskAfter time.Duration
+	// Hold keeps the agent connected while a task runs between two requests, until release is
+	// called; nil if a connection does.
+	Hold func() (release func())
 	// LookEvery is the rhythm in which the list of terminals is read for its subscribers; 0 is one
 	// second.
 	LookEvery time.Duration
@@ -95,6 +101,7 @@ type Server struct {
 	cfg     Config
 	mcp     *mcp.Server
 	watches watches
+	tasks   tasks
 
 	mu     sync.Mutex
 	self   string                   // this agent's id, known from its first grant on
@@ -136,6 +143,7 @@ func New(cfg Config) *Server {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	cfg.ProgressEvery = cmp.Or(cfg.ProgressEvery, 2*time.Second)
 	cfg.LookEvery = cmp.Or(cfg.LookEvery, lookEvery)
+	cfg.TaskAfter = cmp.Or(cfg.TaskAfter, taskAfter)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -164,6 +172,7 @@ func New(cfg Config) *Server {
 	)
 	s.addTools()
 	s.addResources()
+	s.addTasks()
 	return s
 }
 
@@ -174,6 +183,7 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 
 func (s *Server) serveTransport(ctx context.Context, t mcp.Transport) error {
 	defer s.stopWatching()
+	defer s.stopTasks()
 	if err := s.mcp.Run(ctx, t); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve mcp: %w", err)
 	}

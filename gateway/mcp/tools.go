@@ -147,6 +147,10 @@ func define[In any](name, about string, hints *mcp.ToolAnnotations, always bool,
 	}
 	return tool{def: def, run: func(ctx context.Context, req *mcp.CallToolRequest) (string, error) {
 		var in In
+		params := params
+		if taskOf(ctx) != nil {
+			params = taskLimits(params)
+		}
 		if err := decode(req.Params.Arguments, &in, params); err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}

@@ -189,8 +189,10 @@ func serveGateway(ctx context.Context, env *cli.Env, in serveOptions) (err error
 		Cluster:  in.cluster.clusterName(),
 		// a proxy that had its session here before a restart comes back
 		GathersUntil: time.Now().Add(local.GatherTime),
-		MCP: func(c *client.Client) gateway.MCPHandler {
-			return mcp.NewHTTP(mcpConfig(c, log))
+		MCP: func(c *client.Client, hold func() func()) gateway.MCPHandler {
+			cfg := mcpConfig(c, log)
+			cfg.Hold = hold
+			return mcp.NewHTTP(cfg)
 		},
 	})
 	leave, err := in.cluster.joinCluster(server, in.publicAddress(ln), env.Err, log)

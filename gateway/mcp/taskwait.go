@@ -1,0 +1,54 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"terminalproxy/protocol"
+)
+
+// taskTurn is how long a task waits with one request to the proxy. The user's messages to the agent
+// come with the answer, as they would with the waits of a client without tasks.
+const taskTurn = maxSilentMs * time.Millisecond
+
+// taskLimits returns the parameters with the limits of a task.
+func taskLimits(params []param) []param {
+	out := slices.Clone(params)
+	for i := range out {
+		if out[i].name == timeoutParam.name {
+			out[i].high = int(maxTaskMs)
+		}
+	}
+	return out
+}
+
+// waitInTurns waits for a fact. A task may wait for longer than one request. A message of the
+// user's ends it.
+func (s *Server) waitInTurns(
+	ctx context.Context, ask *protocol.Wait,
+) (*protocol.WaitResult, error) {
+	if taskOf(ctx) == nil {
+		return s.cfg.Terminals.Wait(ctx, ask)
+	}
+	until := time.Now().Add(time.Duration(ask.TimeoutMs) * time.Millisecond)
+	for {
+		turn := *ask // each has an id of its own
+		turn.TimeoutMs = max(1, min(time.Until(until), taskTurn).Milliseconds())
+		got, err := s.cfg.Terminals.Wait(ctx, &turn)
+		if err != nil || got.Met || got.Stopped || got.Ended != "" || got.ExitCode != nil ||
+			len(got.Notes) > 0 || !time.Now().Before(until) {
+			return got, err
+		}
+	}
+}
+
+// ownEpoch returns the number of this agent's grant, for a task that waits under it: it ends when
+// the user takes the keyboard back. 0 for a call that is no task, or without a grant.
+func (s *Server) ownEpoch(ctx context.Context, info protocol.SessionInfo) uint64 {
+	k := info.Keyboard
+	if taskOf(ctx) == nil || k.Holder != protocol.HolderAgent || k.AgentID != s.ownID() {
+		return 0
+	}
+	return k.Epoch
+}
