@@ -19,6 +19,8 @@ type habits struct {
 	// tokens limits an answer that sets no limit, if a longer one may become a file of which the
 	// model sees 500 characters; 0 is the usual limit.
 	tokens int
+	// tasks: the client offers tasks in its request.
+	tasks bool
 }
 
 // clients are the clients with such habits, by the name that they give themselves. The tests with

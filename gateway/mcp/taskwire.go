@@ -91,6 +91,7 @@ func (s *Server) addTasks() {
 			switch res := res.(type) {
 			case *mcp.DiscoverResult:
 				res.Capabilities.AddExtension(tasksExtension, nil)
+				res.Instructions = s.cfg.instructions(habits{tasks: true})
 			case *mcp.ListToolsResult:
 				describeTaskTools(res)
 			}
@@ -102,18 +103,14 @@ func (s *Server) addTasks() {
 	addTaskMethod(s, "tasks/update", s.updateTask)
 }
 
-// taskWords tell the model of a client that knows tasks how the tools behave there.
-const taskWords = " A long call of this tool or terminal_request_control goes on as a task: end your " +
-	"turn, and you are asked again when it is over. Their timeout_ms is %d by default, at most %d."
-
-// describeTaskTools adds taskWords to the first tool that may become a task.
+// describeTaskTools tells the model of a client that knows tasks how the tools behave there.
 func describeTaskTools(list *mcp.ListToolsResult) {
 	i := slices.IndexFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == taskTools[0] })
 	if i < 0 {
 		return
 	}
 	changed := *list.Tools[i]
-	changed.Description += fmt.Sprintf(taskWords, taskTimeoutMs, maxTaskMs)
+	changed.Description = waitWords + taskWords
 	list.Tools[i] = &changed
 }
 

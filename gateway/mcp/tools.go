@@ -74,7 +74,7 @@ func (s *Server) listTools() []tool {
 			param{name: "context", kind: "integer", high: protocol.MaxContext},
 			tokensParam, imageParam),
 		define("terminal_wait",
-			"Wait instead of sleeping, then read the screen: text or regex appears, text is gone, changed, idle (quiet), the program exits or is waiting for input, or control: the user answered, took the keyboard back, or wrote.",
+			waitWords+shellWords,
 			readOnly(), true, s.waitForFact, terminalParam,
 			param{name: "for", kind: "string", enum: text.Conditions, required: true},
 			valueParam, anyParam, stopParam,
@@ -86,7 +86,7 @@ func (s *Server) listTools() []tool {
 			param{name: "reason", kind: "string", required: true, about: "For the user: what you want to do."},
 			param{name: "level", kind: "string", enum: []string{string(protocol.LevelType), string(protocol.LevelDrive)}, about: "drive (default): every key. type: text and editing keys at a prompt; Enter and all input elsewhere wait for the user."},
 			param{name: "seconds", kind: "integer", high: maxSeconds},
-			param{name: "timeout_ms", kind: "integer", high: maxTimeoutMs, about: "Default 30000."}),
+			timeoutParam),
 		define("terminal_send",
 			"Type and click while you have control, then see what changed. Order: mouse, text or paste, keys, Enter. Keys: enter, esc, tab, backspace, up, down, left, right, home, end, pageup, pagedown, f1 to f35, kp-5, ctrl-c, alt-x, shift-enter. The mouse works where the first line says mouse.",
 			&mcp.ToolAnnotations{}, true, s.sendInput, terminalParam,
@@ -117,6 +117,16 @@ func (s *Server) listTools() []tool {
 	after := slices.IndexFunc(tools, func(t tool) bool { return t.def.Name == "terminal_send" }) + 1
 	return slices.Concat(tools[:after], s.startTools(), tools[after:after+1], s.closeTools(), tools[after+1:])
 }
+
+// waitWords describe terminal_wait. shellWords follow for clients without tasks, taskWords for
+// those with tasks.
+const (
+	waitWords = "Wait instead of sleeping, then read the screen. idle: quiet; waiting: for input; " +
+		"control: the user answered, took the keyboard back or wrote."
+	shellWords = " A long wait: run gateway wait in your own background shell, its exit wakes you."
+	taskWords  = " A long wait or terminal_request_control becomes a task: end your turn, its end " +
+		"wakes you."
+)
 
 // stepsParam is the parameter that holds several inputs and what must come true between them.
 func stepsParam() param {
