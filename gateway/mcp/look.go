@@ -77,6 +77,7 @@ func (s *Server) findTerminal(ctx context.Context, id string) (protocol.SessionI
 	sessions := list.Sessions
 	fits := text.Find(sessions, id)
 	if len(fits) == 1 {
+		s.channel.followTerminal(fits[0])
 		return fits[0], nil
 	}
 	known := text.Join(s.formatList(text.SelectCandidates(sessions)), s.incompleteNote(list))
@@ -362,6 +363,7 @@ func (s *Server) waitForFact(
 	if err != nil {
 		return "", err
 	}
+	s.channel.endWait(info.SessionID)
 	// Output that passed since then counts, and only what is new since then is shown.
 	since := s.seenRevision(ctx, info.SessionID)
 	ask.SessionID, ask.SinceSeq = info.SessionID, since
@@ -388,15 +390,7 @@ func (s *Server) waitForFact(
 	if err != nil {
 		return "", err
 	}
-	said := s.matchedLine(got, until)
-	switch {
-	case said != timedOut:
-	case taskOf(ctx) != nil && len(got.Notes) > 0:
-		said = "no match so far: the user wrote to you"
-	default:
-		said += shortenedNote(ctx, req, in.TimeoutMs)
-	}
-	said = text.Join(text.Messages(got.Notes), said)
+	said := s.describeWait(ctx, req, in, ask, got)
 	if got.ExitCode != nil {
 		ended(&info, got)
 		limit := in.MaxTokens
@@ -412,6 +406,23 @@ func (s *Server) waitForFact(
 			unseen(news)), nil
 	}
 	return s.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
+}
+
+// describeWait says how a wait ended, after the user's messages.
+func (s *Server) describeWait(
+	ctx context.Context, req *mcp.CallToolRequest, in waitArgs,
+	ask *protocol.Wait, got *protocol.WaitResult,
+) string {
+	said := s.matchedLine(got, ask.Until)
+	switch {
+	case said != timedOut:
+	case taskOf(ctx) != nil && len(got.Notes) > 0:
+		said = "no match so far: the user wrote to you"
+	default:
+		s.channel.continueWait(ask)
+		said += shortenedNote(ctx, req, in.TimeoutMs)
+	}
+	return text.Join(text.Messages(got.Notes), said)
 }
 
 // awaitFact waits for a fact while it sends progress notes to the client, and returns a frame in

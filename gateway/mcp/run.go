@@ -185,6 +185,7 @@ func (s *Server) closeTerminal(
 	if info.State == protocol.StateExited {
 		return s.dismissEnded(ctx, info)
 	}
+	s.channel.forgetTerminal(info.SessionID) // its end is no news
 	end := &protocol.Close{SessionID: info.SessionID}
 	if in.Force {
 		end.Signal = "KILL"

@@ -74,6 +74,8 @@ type Config struct {
 	// MissingGlyphs counts the characters of a screen that Draw shows as boxes with their numbers;
 	// nil if unknown.
 	MissingGlyphs func(protocol.Screen) int
+	// Channel lets Serve wake Claude Code by its channels.
+	Channel bool
 	// Version is the product's, for the client's logs.
 	Version string
 	// Log gets diagnostics; nil is silence. It must not write to the served stream.
@@ -102,11 +104,13 @@ type Server struct {
 	mcp     *mcp.Server
 	watches watches
 	tasks   tasks
+	channel *channel // nil without Config.Channel, set before the first call
 
 	mu     sync.Mutex
 	self   string                   // this agent's id, known from its first grant on
 	typing map[string]chan struct{} // by terminal: held by the terminal_send that types there
 	knows  map[acquaintance]*text.Told
+	notes  []string // messages of the user's for the next answer
 }
 
 // instructions come first for every model; some models read only their first 250 characters.
@@ -161,19 +165,23 @@ func New(cfg Config) *Server {
 		knows:  make(map[acquaintance]*text.Told),
 	}
 	s.watches.open, s.watches.met = make(map[string]*watch), make(map[*mcp.ServerSession]bool)
+	options := &mcp.ServerOptions{
+		Instructions: cfg.instructions(habits{}),
+		Logger:       cfg.Log,
+		// The lists of tools and resources never change, and there is no log to set a level of.
+		Capabilities: &mcp.ServerCapabilities{
+			Tools:     &mcp.ToolCapabilities{},
+			Resources: &mcp.ResourceCapabilities{Subscribe: true},
+		},
+		SubscribeHandler:   s.subscribeTo,
+		UnsubscribeHandler: s.unsubscribeFrom,
+	}
+	if cfg.Channel {
+		channelOptions(options)
+	}
 	s.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: "terminal", Title: "Shared terminal", Version: cfg.Version},
-		&mcp.ServerOptions{
-			Instructions: cfg.instructions(habits{}),
-			Logger:       cfg.Log,
-			// The lists of tools and resources never change, and there is no log to set a level of.
-			Capabilities: &mcp.ServerCapabilities{
-				Tools:     &mcp.ToolCapabilities{},
-				Resources: &mcp.ResourceCapabilities{Subscribe: true},
-			},
-			SubscribeHandler:   s.subscribeTo,
-			UnsubscribeHandler: s.unsubscribeFrom,
-		},
+		options,
 	)
 	s.addTools()
 	s.addResources()
@@ -183,7 +191,15 @@ func New(cfg Config) *Server {
 
 // Serve speaks to one client over a pair of streams until the client closes its end or ctx ends.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	return s.serveTransport(ctx, newLines(in, out).libraryTransport())
+	l := newLines(in, out)
+	if s.cfg.Channel {
+		s.channel = newChannel(s, func(line []byte) error {
+			_, err := lineWriter{l}.Write(line)
+			return err
+		})
+		defer s.channel.close()
+	}
+	return s.serveTransport(ctx, l.libraryTransport())
 }
 
 func (s *Server) serveTransport(ctx context.Context, t mcp.Transport) error {
@@ -238,6 +254,7 @@ func (s *Server) toolHandler(t tool) mcp.ToolHandler {
 			IsError: err != nil && !callerOf(req).buries,
 		}
 		if err == nil {
+			said.Text = text.WithMessages(s.takeNotes(), said.Text)
 			line, picture := s.addPicture(ctx, req)
 			said.Text += line
 			if picture != nil {

@@ -33,7 +33,7 @@ func claudeWithTasks(t *testing.T) (c *world.Chatting, wire func() string) {
 	w.Until(func() bool { return strings.Contains(wire(), `"tools":[`) }, wire)
 	for {
 		c.Say("look at my terminal")
-		if strings.Contains(string(c.Next().Body), "terminal_wait") {
+		if hasTool(c.Next(), "terminal_wait") {
 			return c, wire
 		}
 		c.Reply(fakemodel.Turn{Say: "NOT YET"}) // it takes a moment to offer the tools to its model
