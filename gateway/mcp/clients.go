@@ -19,6 +19,8 @@ type habits struct {
 	// tokens limits an answer that sets no limit, if a longer one may become a file of which the
 	// model sees 500 characters; 0 is the usual limit.
 	tokens int
+	// extends: progress notes keep a call alive beyond the client's time limit.
+	extends bool
 	// tasks: the client offers tasks in its request.
 	tasks bool
 }
@@ -27,7 +29,8 @@ type habits struct {
 // real agents check them.
 var clients = map[string]habits{
 	"gemini-cli-mcp-client": {buries: true},
-	"copilot-cli":           {mute: true, tokens: 5_000}, // 20 KiB, and a token has at most 4 bytes
+	"copilot-cli":           {mute: true, tokens: 5_000, extends: true}, // 20 KiB, at most 4 bytes a token
+	"opencode":              {extends: true},
 }
 
 func habitsOf(info *mcp.Implementation) habits {

@@ -33,8 +33,9 @@ func (s *Server) startProgress(
 	})
 }
 
-// timeLimit returns how long a call may wait, in milliseconds: as given, or its default; less for a
-// client that asks for no progress notes. A task may take long.
+// timeLimit returns how long a call may wait, in milliseconds: as given, or its default. A client
+// that gives up on a silent call gets its answer before, unless progress notes keep the call alive.
+// A task may take long.
 func timeLimit(
 	ctx context.Context, req *mcp.CallToolRequest, given *int64, otherwise int64,
 ) int64 {
@@ -42,7 +43,7 @@ func timeLimit(
 		return millis(given, taskTimeoutMs)
 	}
 	limit := millis(given, otherwise)
-	if req.Params.GetProgressToken() == nil {
+	if !callerOf(req).extends || req.Params.GetProgressToken() == nil {
 		limit = min(limit, maxSilentMs)
 	}
 	return limit
@@ -54,7 +55,7 @@ func shortenedNote(ctx context.Context, req *mcp.CallToolRequest, given *int64) 
 	if given == nil || timeLimit(ctx, req, given, 0) == *given || *given == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; waited %d s only, since your client takes no progress notes: call again",
+	return fmt.Sprintf("; waited %d s only, since your client may give up on a longer call: call again",
 		maxSilentMs/1000)
 }
 

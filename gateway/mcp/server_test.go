@@ -199,22 +199,27 @@ func TestResultsStayUnderTheBudget(t *testing.T) {
 	}
 }
 
-// A client that takes progress notes keeps a long call alive; another one gets an answer before it
-// would give up, which says so.
+// Progress notes keep a long call alive in some clients; another one gets an answer before it would
+// give up, which says so.
 func TestALongWaitNeedsProgress(t *testing.T) {
 	inEachEra(t, func(t *testing.T, era string) {
 		for _, c := range []struct {
+			client string
 			token  any
 			given  int64
 			waits  int64
 			shorts bool
 		}{
-			{"p", maxTimeoutMs, maxTimeoutMs, false},
-			{nil, maxTimeoutMs, maxSilentMs, true},
-			{nil, maxSilentMs, maxSilentMs, false},
-			{nil, 100, 100, false},
+			{"opencode", "p", maxTimeoutMs, maxTimeoutMs, false},
+			{"copilot-cli", "p", maxTimeoutMs, maxTimeoutMs, false},
+			{"opencode", nil, maxTimeoutMs, maxSilentMs, true},
+			{"codex-mcp-client", "p", maxTimeoutMs, maxSilentMs, true},
+			{"claude-code", "p", maxTimeoutMs, maxSilentMs, true},
+			{"claude-code", nil, maxSilentMs, maxSilentMs, false},
+			{"claude-code", nil, 100, 100, false},
 		} {
 			f := newFake()
+			f.client = c.client
 			var asked int64
 			f.wait = func(_ context.Context, m *protocol.Wait) (*protocol.WaitResult, error) {
 				asked = m.TimeoutMs

@@ -16,11 +16,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Bounds of parameters. Some clients give up on a call after 60 seconds, or after 300 in any case;
-// those wait longer than 60 that get progress notes.
+// Bounds of parameters. Some clients give up on a call after 60 seconds, or after 300 in any case.
+// Progress notes keep some of those waiting for longer than 60: see habits.extends.
 const (
 	maxTimeoutMs     = 240_000
-	maxSilentMs      = 50_000 // without progress notes
+	maxSilentMs      = 50_000 // where they do not
 	defaultTimeoutMs = 10_000
 	heldMs           = 40_000 // for a user who has to let something through
 	requestTimeoutMs = 30_000
