@@ -29,6 +29,11 @@ type Config struct {
 	Notices bool
 	// Terminals run the agent's commands; nil offers the agent no terminal.
 	Terminals Terminals
+	// Tools are those that the agent gets besides its own, nil for none.
+	Tools *Tools
+	// Names is how the agent names a tool of a server where it asks for approval, "" if only words
+	// of its model would tell.
+	Names CallNames
 }
 
 // Driver drives an agent. It sends one prompt at a time, because agents take a second one as the
@@ -101,6 +106,7 @@ func (d *Driver) handleInitialized(r reply) {
 		AgentCapabilities struct {
 			LoadSession        bool
 			PromptCapabilities struct{ Image bool }
+			MCPCapabilities    struct{ HTTP bool } `json:"mcpCapabilities"`
 		}
 		Meta struct{ Steering struct{ Supported bool } } `json:"_meta"`
 	}
@@ -119,7 +125,8 @@ func (d *Driver) handleInitialized(r reply) {
 	d.steers, d.images = got.Meta.Steering.Supported, got.AgentCapabilities.PromptCapabilities.Image
 	d.mu.Unlock()
 	method, then := "session/new", d.onSessionOpened
-	params := map[string]any{"cwd": d.config.Dir, "mcpServers": []any{}}
+	servers := d.serverEntries(got.AgentCapabilities.MCPCapabilities.HTTP)
+	params := map[string]any{"cwd": d.config.Dir, "mcpServers": servers}
 	if d.config.Resume != "" {
 		method, params["sessionId"], then = "session/load", d.config.Resume, d.afterReplay
 	}

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -11,8 +12,8 @@ const asksVariable = "OPENCODE_PERMISSION"
 
 // AskingVariables returns variables that make opencode ask before it does more than look; without
 // them it asks for nothing. If the user's environment decides, it returns nil. questions says
-// whether the model may ask the user.
-func AskingVariables(questions bool) []string {
+// whether the model may ask the user. The allowed tools need no approval.
+func AskingVariables(questions bool, allowed ...string) []string {
 	if os.Getenv(asksVariable) != "" {
 		return nil
 	}
@@ -20,9 +21,13 @@ func AskingVariables(questions bool) []string {
 	if questions {
 		question = "allow"
 	}
+	more := ""
+	for _, tool := range allowed {
+		more += fmt.Sprintf(",%q:%q", tool, "allow")
+	}
 	return []string{
 		asksVariable + `={"*":"ask","read":"allow","grep":"allow","glob":"allow","list":"allow",` +
-			`"todowrite":"allow","todoread":"allow","question":"` + question + `"}`,
+			`"todowrite":"allow","todoread":"allow","question":"` + question + `"` + more + `}`,
 	}
 }
 

@@ -36,6 +36,8 @@ type chatAgent struct {
 	hears bool
 	// numbers: it gives a new conversation its id itself.
 	numbers bool
+	// http: it takes a server of tools over HTTP only.
+	http bool
 }
 
 var chatAgents = []chatAgent{
@@ -47,6 +49,7 @@ var chatAgents = []chatAgent{
 			if in.mode != "" {
 				in.args = append([]string{"--permission-mode", in.mode}, in.args...)
 			}
+			in.args = append(claudeArgs(in.tools), in.args...)
 			return claude.New(claude.Config{ID: in.id, Resume: in.resume != "", Args: in.args})
 		},
 	},
@@ -60,6 +63,7 @@ var chatAgents = []chatAgent{
 				SignIn:  "run claude and type /login",
 				Env:     runs("CLAUDE_CODE_EXECUTABLE", "claude"),
 				Mode:    "default",
+				Names:   acp.NamesInMeta,
 			})
 		},
 	},
@@ -73,6 +77,7 @@ var chatAgents = []chatAgent{
 				SignIn:  "run codex login",
 				Env:     runs("CODEX_PATH", "codex"),
 				Mode:    "read-only",
+				Names:   acp.NamesAtBegin,
 			}
 			if os.Getenv("INITIAL_AGENT_MODE") != "" {
 				c.Mode = "" // the user decided: by itself it has a model review what it asks for
@@ -93,6 +98,7 @@ var chatAgents = []chatAgent{
 				Program: "gemini",
 				Args:    args,
 				SignIn:  "run gemini once and sign in",
+				Names:   acp.NamesInID,
 			})
 		},
 	},
@@ -105,7 +111,7 @@ var chatAgents = []chatAgent{
 				Program: "opencode",
 				Args:    []string{"acp"},
 				SignIn:  "run opencode auth login",
-				Env:     opencode.AskingVariables(false),
+				Env:     opencode.AskingVariables(false, allowedNames("%s_%s", in.tools)...),
 			})
 		},
 	},
@@ -113,10 +119,11 @@ var chatAgents = []chatAgent{
 		name:    "copilot",
 		install: "npm install -g @github/copilot",
 		numbers: true,
+		http:    true,
 		drive: func(in chatOptions) chat.Driver {
 			return in.acpDriver(acp.Config{
 				Program: "copilot",
-				Args:    []string{"--acp"},
+				Args:    append([]string{"--acp"}, allowedNames("--allow-tool=%s(%s)", in.tools)...),
 				SignIn:  "run copilot login",
 				Notices: true,
 			})
@@ -128,6 +135,7 @@ var chatAgents = []chatAgent{
 func (in chatOptions) acpDriver(c acp.Config) chat.Driver {
 	c.Name, c.Dir, c.Resume, c.Args = in.with, in.dir, in.resume, append(c.Args, in.args...)
 	c.Mode = cmp.Or(in.mode, c.Mode)
+	c.Tools = in.tools
 	if in.terminals != nil {
 		c.Terminals = in.terminals
 	}
@@ -168,6 +176,8 @@ type chatOptions struct {
 	dir                string   // where the agent works
 	// terminals run what the agent wants to run in terminals, as sessions; nil without them.
 	terminals *chatTerminals
+	share     bool       // --terminals
+	tools     *acp.Tools // for the terminals that the user shares; nil without share
 }
 
 // New makes the command gateway chat.
@@ -209,6 +219,8 @@ func New(env *cli.Env) *cobra.Command {
 	f.StringVar(&opts.journal, "record-json", "",
 		"write the conversation to the new `FILE` as lines of JSON: your words before the agent "+
 			"gets them, and what became of them")
+	f.BoolVar(&opts.share, "terminals", false,
+		"let the agent see the terminals that you share, and ask there for the keyboard")
 	f.DurationVar(&opts.within, coding.WithinFlag, 0, coding.WithinHelp)
 	f.BoolVar(&opts.silent, "no-terminal-input", false,
 		"read no keys: only the prompt counts, and approvals are refused")

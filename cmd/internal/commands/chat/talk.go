@@ -81,10 +81,11 @@ func talkTo(
 	if err := lockChat(own, in.id); err != nil {
 		return err
 	}
-	if !in.silent {
-		in.terminals = terminalsFor(ctx, env, agent.name)
-		defer func() { err = errors.Join(err, in.terminals.close()) }()
+	closeTerminals, err := in.openTerminals(ctx, env, agent)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, closeTerminals()) }()
 	t := newTalk(env, own, agent, in, prompts)
 	if in.nested {
 		outer, bad := outer.New(env, outer.SessionID(), agent.name)

@@ -22,9 +22,9 @@ import (
 
 // mcpOptions are the options of gateway mcp.
 type mcpOptions struct {
-	logs, permission, channel bool
-	idle                      time.Duration
-	session, token            string
+	logs, permission, channel, sharedOnly bool
+	idle                                  time.Duration
+	session, token                        string
 }
 
 // NewMCP makes the command gateway mcp.
@@ -61,6 +61,8 @@ func NewMCP(env *cli.Env) *cobra.Command {
 	)
 	cmd.Flags().StringVar(&opts.session, "session", "",
 		"with --permission, the `ID` of the session; default: the one in which this runs")
+	cmd.Flags().BoolVar(&opts.sharedOnly, "shared-only", false,
+		"without the tools that start programs: only what the user shares")
 	cmd.Flags().BoolVar(&opts.channel, "channel", false,
 		"wake an idle Claude Code through its channels, which it has to allow: start it with "+
 			"--channels or --dangerously-load-development-channels server:NAME")
@@ -110,8 +112,11 @@ func serveMCP(ctx context.Context, env *cli.Env, opts mcpOptions) (err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
 	serve := mcpConfig(c, log)
 	serve.Channel = opts.channel
-	serve.Programs = programs.RefusingHost{Client: c, At: ep.String()}
-	if ep.Local() {
+	switch {
+	case opts.sharedOnly:
+	case !ep.Local():
+		serve.Programs = programs.RefusingHost{Client: c, At: ep.String()}
+	default:
 		own := programs.New(c, ep, local, env.Taste, log)
 		own.Conf.Idle = opts.idle
 		serve.Programs = own
