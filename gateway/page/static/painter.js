@@ -7,6 +7,7 @@ import {
   makeLegible,
   leastContrast,
 } from './colors.js';
+import {shapeOf, splitBlocks, drawBlock} from './blocks.js';
 import {splitRuns, foldRuns, findCell, plain, DIRECT} from './sgr.js';
 
 const underlines = ['none', 'solid', 'double', 'wavy', 'dotted', 'dashed'];
@@ -52,6 +53,8 @@ export class Painter {
   measurer = /** @type {CanvasRenderingContext2D} */ (
     document.createElement('canvas').getContext('2d')
   );
+  /** @type {Map<string, number>} How much of its cells the font needs for a character. */
+  shareOfCells = new Map();
   painted = 0; // rows drawn so far, for tests
 
   /** @param {HTMLElement} root @param {Theme} theme */
@@ -98,6 +101,7 @@ export class Painter {
     if (this.measurer.font !== font) {
       this.measurer.font = font;
       this.evenCharacters.clear();
+      this.shareOfCells.clear();
     }
     this.px = px;
     this.measureSheet();
@@ -241,7 +245,7 @@ export class Painter {
   drawRow(row, text) {
     const all = this.splitRow(text);
     if (!this.folded) {
-      row.replaceChildren(...all.map((r) => this.makePiece(r)));
+      row.replaceChildren(...splitBlocks(all).map((r) => this.makePiece(r)));
       return 1;
     }
     const lines = foldRuns(all, this.folded);
@@ -249,7 +253,7 @@ export class Painter {
       ...lines.map((line) => {
         const e = document.createElement('div');
         e.className = 'line';
-        e.append(...line.runs.map((r) => this.makePiece(r)));
+        e.append(...splitBlocks(line.runs).map((r) => this.makePiece(r)));
         return e;
       }),
     );
@@ -259,11 +263,35 @@ export class Painter {
   /** @param {Run} r */
   makePiece(r) {
     const text = r.style.conceal ? ' '.repeat(r.cols) : r.text;
-    if (r.style === plain && r.even) return document.createTextNode(text);
+    const shape = r.style.conceal ? null : shapeOf(text);
+    if (r.style === plain && r.even && !shape) return document.createTextNode(text);
     const span = document.createElement('span');
     this.applyStyle(span, r);
+    if (shape) {
+      span.className = 'run';
+      span.style.setProperty('--n', String(r.cols));
+      drawBlock(span, shape);
+    } else if (!r.even) {
+      this.shrinkToFit(span, text, r.cols);
+    }
     span.textContent = text;
     return span;
+  }
+
+  /**
+   * Fonts draw some characters of one cell, such as emoji, wider: they are made smaller, not cut.
+   * @param {HTMLElement} span @param {string} text @param {number} cols
+   */
+  shrinkToFit(span, text, cols) {
+    if (drawing.test(text)) return;
+    let share = this.shareOfCells.get(text);
+    if (share === undefined) {
+      const width = this.measurer.measureText(text).width;
+      share = width / (cols * this.measurer.measureText('0').width);
+      if (this.shareOfCells.size > 5000) this.shareOfCells.clear();
+      this.shareOfCells.set(text, share);
+    }
+    if (share > 1.05) span.style.fontSize = Math.floor(this.px / share) + 'px';
   }
 
   /** @param {HTMLElement} span @param {Run} run */
