@@ -118,6 +118,7 @@ interface ViewState {
   wraps?: Wrap[];
   links?: Link[];
   keyboard: KeyboardState;
+  blackout?: Hidden;
   typed?: AgentTyped;
 }
 

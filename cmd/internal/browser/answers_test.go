@@ -92,7 +92,7 @@ func TestAnAnswerNamesItsAuthor(t *testing.T) {
 			g := serve(t, auth.RoleOwner, "", s)
 			b := openPage(g)
 			browser.JS[bool](b, `location.hash = 's=psql-1', true`)
-			b.WaitFor(`document.querySelector('.question') && document.querySelector('.session .log')`)
+			b.WaitFor(`document.querySelector('.question') && document.querySelector('.log')`)
 			require.Empty(t, browser.JS[string](b, browser.Text(".log")), "what was decided before is no news")
 			c.decided.AgentName, c.decided.At = "claude", time.Now().UnixMilli()
 			g.change("psql-1", func(s *protocol.SessionInfo) {

@@ -30,7 +30,7 @@ func TestNamesDoNotTurnThePagesWords(t *testing.T) {
 	b := openPage(g)
 	browser.JS[bool](b, `location.hash = 's=x-1', true`)
 	b.WaitFor(`document.querySelector('.session h2') && document.title.includes('asks')`)
-	require.Empty(t, browser.JS[[]string](b, `[document.title, ...['.question', '.sessions', '.session h2', '.frame .tag', '.session footer', '.session header', '#said'].map((q) =>
+	require.Empty(t, browser.JS[[]string](b, `[document.title, ...['.question', '.sessions', '.session h2', '.stage .tag', '.session footer', '.session header', '#said'].map((q) =>
 		document.querySelector(q).textContent), ...[...document.querySelectorAll('[placeholder], [aria-label]')].map((e) => (e.placeholder ?? '') + e.ariaLabel)]
 		.filter((words) => /[\u202a-\u202e\u200b-\u200f\u2060\ufeff\u00ad\u061c\u2028\u3164\u034f\u2800\x07]|[\u{e0000}-\u{e007f}]|\p{M}{4}/u.test(words))`),
 		"nothing that is not seen, or that is drawn over its neighbours")
@@ -47,10 +47,10 @@ func TestNamesDoNotTurnThePagesWords(t *testing.T) {
 		const [a, w] = [all.indexOf(before), all.lastIndexOf(words)];
 		return a >= 0 && w > a && left(a).right <= left(w).left + 1;
 	}`
-	for _, c := range [][3]string{{".question h3", "co", " asks to "}, {".sessions .tag", "co", "asks"}, {".question .where", "ש", "asked"}, {".session .where", "ש", "×"}, {".frame .tag", "מ", "drives"}} {
+	for _, c := range [][3]string{{".question h3", "co", " asks to "}, {".sessions .tag", "co", "asks"}, {".question .where", "ש", "asked"}, {".session .where", "ש", "×"}, {".stage .tag", "מ", "drives"}} {
 		require.True(t, browser.JS[bool](b, fmt.Sprintf("(%s)(%q, %q, %q)", inOrder, c[0], c[1], c[2])), "%v: %s", c, browser.JS[string](b, browser.Text(c[0])))
 	}
-	b.Press("Give 10 min")
+	b.Press("Let it drive 10 min")
 	require.Equal(t, s.Keyboard.Asking, wait(g, anything[*protocol.ControlDecide]).AgentName, "who asked gets it, under the name that it has")
 }
 
@@ -128,7 +128,7 @@ func TestAQuestionByKeyboardAlone(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "count", protocol.LevelDrive))
 	b := openPage(g)
 	browser.JS[bool](b, `window.mice = 0, ['pointerdown', 'mousedown', 'touchstart'].forEach((k) => addEventListener(k, () => mice++, true)), true`)
-	b.WaitFor(browser.Button("Give") + "?.disabled === false")
+	b.WaitFor(browser.Button("Let it") + "?.disabled === false")
 	pressed := 0
 	press := func(key string) {
 		b.RunSteps(chromedp.KeyEvent(key))
@@ -144,7 +144,7 @@ func TestAQuestionByKeyboardAlone(t *testing.T) {
 		}
 		require.Fail(t, "Tab does not come to "+says)
 	}
-	tabTo("Give 10 min")
+	tabTo("Let it drive 10 min")
 	require.Equal(t, "solid", browser.JS[string](b, `getComputedStyle(document.activeElement).outlineStyle`), "what has the focus is seen")
 	press("\r")
 	require.True(t, wait(g, anything[*protocol.ControlDecide]).Grant)
@@ -197,10 +197,14 @@ func TestAScreenReaderFindsEverything(t *testing.T) {
 	g.print("vim-1", "package main")
 	b := openPage(g)
 	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
-	b.WaitFor(browser.Button("Give") + "?.disabled === false && document.querySelector('.session .row')?.textContent === 'package main'")
+	b.WaitFor(browser.Button("Let it") + "?.disabled === false && document.querySelector('.session .row')?.textContent === 'package main'")
+	g.change("vim-1", func(s *protocol.SessionInfo) {
+		s.Decided = &protocol.Decision{AgentName: "claude", Granted: true, At: 2}
+	})
+	b.WaitFor(browser.Text(".log") + ".includes('claude got the keyboard')")
 	got := tree(b)
 	for _, want := range []string{
-		"alertdialog codex asks to type in psql orders", "button Give 10 min", "button Type only", "button Refuse", "button Mute", "group the last rows of its screen",
+		"alertdialog codex asks to drive psql orders", "button Let it drive 10 min", "button Text only", "button Refuse", "button Mute", "group the last rows of its screen",
 		"navigation sessions", "main", "heading vim main.go", "button Take back", "button Hide", "group screen of vim main.go", "log new lines polite",
 		"list messages", "textbox message to the agent", "button Send",
 	} {

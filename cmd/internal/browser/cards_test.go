@@ -167,7 +167,7 @@ func TestCardsComeFirst(t *testing.T) {
 	browser.JS[bool](b, `location.hash = 's=bash-1', true`)
 	b.WaitFor(browser.Text(".sessions li") + ".includes('bash')")
 	g.addRecords("claude-1", approval("toolu_1", "ls"), state(protocol.ChatApproval))
-	b.WaitFor(browser.Text(".main > .questions .card .where") + ".startsWith('claude · ~/src/shop · asked ')")
+	b.WaitFor(browser.Text(".stage > .questions .card .where") + ".startsWith('claude · ~/src/shop · asked ')")
 	b.WaitFor(browser.Text(".sessions li") + ".includes('Claude Code wants approval')")
 	b.WaitFor(`document.title === '(1) Claude Code wants approval · bash'`)
 	require.Equal(t, "alertdialog false", browser.JS[string](b, `document.querySelector('.card').getAttribute('role') + ' ' + !!document.activeElement.closest('.card')`), "it takes the focus from nobody")
@@ -179,7 +179,7 @@ func TestCardsComeFirst(t *testing.T) {
 	require.Equal(t, []bool{false}, browser.JS[[]bool](b, "moved"), "the buttons are dead when the card has moved")
 	b.WaitFor(pressable)
 	b.Press("Chat")
-	b.WaitFor(`document.querySelector('.main > .questions .card') && !document.querySelector('.drawer')`)
+	b.WaitFor(`document.querySelector('.stage > .questions .card') && !document.querySelector('.drawer')`)
 	b.WaitFor(`document.querySelector('.talker.amber')`)
 	g.addRecords("claude-1", closed("toolu_1", "ada", protocol.ChatReply{}), state(protocol.ChatWorking))
 	b.WaitFor(`!document.querySelector('.card') && document.title === 'claude'`)
@@ -191,7 +191,7 @@ func TestAViewerSeesCardsAndCannotAnswer(t *testing.T) {
 	g.addRecords("claude-1", approval("toolu_1", "ls"), questions("toolu_2"), state(protocol.ChatApproval))
 	b := openPage(g)
 	b.WaitFor(`document.querySelectorAll('.drawer .card').length === 2`)
-	require.Equal(t, 0.0, browser.JS[float64](b, `document.querySelectorAll('.card button, .card input:not(:disabled)').length`))
+	require.Equal(t, 0.0, browser.JS[float64](b, `[...document.querySelectorAll('.card button, .card input:not(:disabled)')].filter((e) => e.checkVisibility()).length`))
 	require.Contains(t, browser.JS[string](b, browser.Text(".card")), "A person who may decide must answer this.")
 }
 

@@ -3,9 +3,7 @@ package browser_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/cmd/internal/browser"
@@ -70,31 +68,4 @@ func TestAShortListHasNothingToFind(t *testing.T) {
 	b.WaitFor(rows + " === 4")
 	b.RunSteps(browser.Keys("/"))
 	require.True(t, browser.JS[bool](b, field+" === null"))
-}
-
-// TestPicturesOfALongList takes them, as TestPicturesOfThePage does.
-func TestPicturesOfALongList(t *testing.T) {
-	if *pictures == "" {
-		t.Skip("pictures are taken with -pictures DIR")
-	}
-	for _, look := range []string{"dark", "light"} {
-		for _, wide := range []bool{true, false} {
-			g := serve(t, auth.RoleOwner, "", many(4000)...)
-			b := openPage(g, scheme(look))
-			name := "long-wide-" + look
-			if !wide {
-				name = "long-narrow-" + look
-				b.RunSteps(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateScale(2)))
-			}
-			b.WaitFor(rows + " === 200 && " + field)
-			t.Logf("%s: %v elements", name, browser.JS[float64](b, "document.querySelectorAll('*').length"))
-			save(b, name)
-			b.RunSteps(browser.Keys("/"), browser.Keys("eve shop-39"))
-			b.WaitFor(rows + " < 200")
-			browser.JS[bool](b, "scrollTo(0, 0), true")
-			save(b, name+"-find")
-			took := browser.JS[float64](b, `(() => { const t = performance.now(); const f = document.querySelector('nav input'); f.value = 'eve'; f.dispatchEvent(new Event('input')); return performance.now() - t; })()`)
-			t.Logf("a letter more: %s", time.Duration(took*float64(time.Millisecond)).Round(100*time.Microsecond))
-		}
-	}
 }

@@ -65,7 +65,7 @@ func TestThePageShowsTheListAndALiveSession(t *testing.T) {
 	}
 	browser.JS[bool](b, `document.querySelector('a[href="#s=vim-1"]').click(), true`)
 	b.WaitFor(`document.querySelector('.session .row')?.textContent === 'package main'`)
-	require.Regexp(t, `^claude drives \d+ min left$`, browser.JS[string](b, browser.Text(".frame.driven .tag")))
+	require.Regexp(t, `^claude drives \d+ min left$`, browser.JS[string](b, browser.Text(".stage .tag")))
 	g.print("vim-1", "\r\nfunc main() {}")
 	b.WaitFor(`document.querySelectorAll('.session .row')[2].textContent === 'func main() {}'`)
 	g.print("vim-1", "\r\nnext")
@@ -97,7 +97,7 @@ func TestThePageRefuses(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "look up the failed order", protocol.LevelDrive))
 	g.print("psql-1", "orders=# select count(*) from orders;\r\n count\r\n-------\r\n     3\r\n")
 	b := openPage(g)
-	b.WaitFor(browser.Text(".question") + ".includes('codex asks to type in psql orders')")
+	b.WaitFor(browser.Text(".question") + ".includes('codex asks to drive psql orders')")
 	b.WaitFor(browser.Text(".question .screen") + ".includes('select count(*)')")
 	require.Contains(t, browser.JS[string](b, browser.Text(".question")), "“look up the failed order”")
 	require.Contains(t, browser.JS[string](b, browser.Text(".question")), "~/src/shop · asked ")
@@ -143,7 +143,7 @@ func TestThePageGives(t *testing.T) {
 		press string
 		asks  protocol.Level
 		want  protocol.Level
-	}{{"Give 10 min", protocol.LevelDrive, protocol.LevelDrive}, {"Type only", protocol.LevelDrive, protocol.LevelType}, {"Give 10 min", protocol.LevelType, protocol.LevelType}} {
+	}{{"Let it drive 10 min", protocol.LevelDrive, protocol.LevelDrive}, {"Text only", protocol.LevelDrive, protocol.LevelType}, {"Let it write 10 min", protocol.LevelType, protocol.LevelType}} {
 		s := asking("ä b", "milk", c.asks)
 		g := serve(t, auth.RoleOwner, "", s)
 		b := openPage(g)
@@ -167,7 +167,7 @@ func TestAnotherOneAnswers(t *testing.T) {
 	b.WaitFor(`document.querySelector('.question')`)
 	g.change("psql-1", func(s *protocol.SessionInfo) { never(s); drive(s) })
 	b.WaitFor(browser.AnsweredScript("answered elsewhere: claude may type"))
-	b.WaitFor(browser.Button("Give") + " === undefined")
+	b.WaitFor(browser.Button("Let it") + " === undefined")
 	b.WaitFor(`!document.querySelector('.question')`)
 }
 
@@ -175,16 +175,16 @@ func TestAnotherOneAnswers(t *testing.T) {
 func TestAQuestionThatChangesIsANewOne(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", asking("codex", "count the orders", protocol.LevelType))
 	b := openPage(g)
-	b.WaitFor(browser.Button("Give") + "?.disabled === false")
-	require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Type only")))
-	browser.JS[bool](b, "window.old = "+browser.Button("Give")+", true")
+	b.WaitFor(browser.Button("Let it") + "?.disabled === false")
+	require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Text only")))
+	browser.JS[bool](b, "window.old = "+browser.Button("Let it")+", true")
 	g.change("psql-1", func(s *protocol.SessionInfo) {
 		s.Keyboard.AskingReason, s.Keyboard.AskingLevel, s.Keyboard.Epoch = "drop the orders", protocol.LevelDrive, 5
 	})
 	b.WaitFor(browser.AnsweredScript("asked anew"))
 	b.WaitFor(browser.Text(".question:not(.answered)") + ".includes('drop the orders')")
 	browser.JS[bool](b, "old.click(), true")
-	b.Press("Type only")
+	b.Press("Text only")
 	m := wait(g, anything[*protocol.ControlDecide])
 	require.Equal(t, uint64(5), m.Epoch)
 	require.Equal(t, protocol.LevelType, m.Level)
@@ -203,7 +203,7 @@ func TestHostileWordsAreText(t *testing.T) {
 	browser.JS[bool](b, `location.hash = 's=x-1', true`)
 	b.WaitFor(`document.querySelector('.session .row')?.textContent.startsWith('<img')`)
 	require.Equal(t, 0.0, browser.JS[float64](b, `document.querySelectorAll('img, script:not([src]), b, .screen a').length`))
-	for _, selector := range []string{".question", ".sessions", ".session h2", ".frame .tag"} {
+	for _, selector := range []string{".question", ".sessions", ".session h2", ".stage .tag"} {
 		require.Contains(t, browser.JS[string](b, browser.Text(selector)), "<img src=x", selector)
 	}
 	require.Equal(t, "link", browser.JS[string](b, `[...document.querySelectorAll('.session .row')].map((r) => r.textContent.trim()).find((r) => r.startsWith('link'))`))
@@ -433,7 +433,7 @@ func TestAPhoneWrapsLines(t *testing.T) {
 // All text of the page has a contrast of 4.5 to its background (WCAG 2), in both themes.
 func TestWordsCanBeRead(t *testing.T) {
 	for _, name := range []string{"dark", "light"} {
-		g := scene(t, true)
+		g := desk(t, true)
 		b := openPage(g, scheme(name))
 		browser.JS[bool](b, `location.hash = 's=vim-1', true`)
 		b.WaitFor(browser.Button("Refuse") + "?.disabled === false && document.querySelector('.frame.driven')")

@@ -86,7 +86,7 @@ func shop() *shelf {
 	}
 	s.add(event(0.5, "o", "\r\n"))
 	for i := range 10 {
-		s.add(event(0.1, "o", fmt.Sprintf("\x1b[33m%07x\x1b[m order: step %d 世界\r\n", 0xabc123+i*977, i)))
+		s.add(event(0.1, "o", fmt.Sprintf("\x1b[33m%07x\x1b[m order: step %d\r\n", 0xabc123+i*977, i)))
 	}
 	s.add(event(10, "m", "claude asks for control (drive): run the tests"), event(2, "m", "claude gets the keyboard: grant 1, level drive"),
 		event(3, "A", `{"agent":"claude","id":"a","grant":1}`), event(0, "i", "make test\r"), event(0.05, "o", "make test\r\n"))

@@ -9,11 +9,13 @@ import {SessionView} from './session.js';
 import {Notifications} from './notify.js';
 import {pasteForm} from './paste.js';
 import {dark, light} from './colors.js';
-import {programLabel, describeChatWait, countOpen} from './wording.js';
+import {programLabel, describeChatWait, countOpen, setOwnName} from './wording.js';
 import {deriveWords} from './words.js';
 
 const root = /** @type {HTMLElement} */ (document.getElementById('app'));
 const bright = matchMedia('(prefers-color-scheme: light)');
+// One thing at a time: the list, a session, or its conversation. The styles have the same query.
+const narrow = matchMedia('(max-width: 700px), (pointer: coarse) and (max-height: 500px)');
 const refreshEvery = 15000; // ms between two requests for the list
 
 /** @param {...Child} what */
@@ -62,8 +64,17 @@ export class App {
   sessions = new Map();
   only = ''; // the only session that this page may see, '' for all
   stateLabel = h('span', {class: 'trip'});
-  startNote = h('p', {class: 'start where'}, 'Choose a session.');
-  main = h('div', {class: 'main'});
+  startNote = h('p', {class: 'start where', role: 'status'});
+  recordNote = ''; // why a recording is not shown
+  main = h('main', {class: 'main', id: 'main', tabIndex: -1});
+  skipLink = h(
+    'a',
+    {class: 'skip', href: '#main', onclick: (e) => this.skipToMain(e)},
+    'Skip to the session',
+  );
+  side = h('div', {class: 'side'});
+  /** @type {HTMLElement[]} */
+  sideParts = [];
   layout = h('div', {class: 'page'});
   roundTrip = 0; // ms, of the newest answer; 0 before the first
   /** @type {ConnectionState | ''} */
@@ -82,11 +93,16 @@ export class App {
   replay = null;
   recordID = '';
   shownID = '';
+  wantedID = ''; // the session that the address names
+  startID = ''; // the session that is shown before the person chooses one
+  /** @type {Map<string, {draft: string, mode: FitMode, log: Element[]}>} */
+  keptBySession = new Map();
 
   /** @param {PageIdentity} page */
   constructor(page) {
     this.page = page;
     this.owner = page.role === 'owner';
+    setOwnName(page.page);
     this.connection = new Connection(page, {
       setState: (name, why) => this.setState(name, why),
       handleWelcome: (m) => this.handleWelcome(m),
@@ -103,6 +119,7 @@ export class App {
     this.records = new Records(this);
     addEventListener('hashchange', () => this.showRoute());
     bright.addEventListener('change', () => this.updateTheme());
+    narrow.addEventListener('change', () => this.showRoute());
     setInterval(() => this.refreshTimes(), 1000);
     setInterval(() => this.refreshList(), refreshEvery);
   }
@@ -170,15 +187,18 @@ export class App {
   buildPage() {
     this.isBuilt = true;
     this.main.append(this.list.questionBox, this.startNote);
-    const side = h(
-      'div',
-      {class: 'side'},
-      h('header', {}, h('strong', {}, 'terminals'), this.stateLabel),
-      this.list.element,
-      this.records.element,
-      this.notify.element,
-    );
-    this.layout.append(side, this.main);
+    this.sideParts = [
+      h('header', {}, h('h1', {}, 'terminals'), this.stateLabel),
+      h(
+        'div',
+        {class: 'lists'},
+        this.list.element,
+        this.records.element,
+        this.notify.element,
+      ),
+    ];
+    this.side.append(...this.sideParts);
+    this.layout.append(this.skipLink, this.side, this.main);
     root.replaceChildren(this.layout);
   }
 
@@ -202,14 +222,20 @@ export class App {
 
   /** @param {SessionsChanged} m */
   applyChanges(m) {
-    if (m.full) this.sessions.clear();
+    const known = this.sessions;
+    if (m.full) this.sessions = new Map();
     for (const id of m.gone || []) this.sessions.delete(id);
-    for (const s of m.sessions || [])
+    let isNews = false;
+    for (const s of m.sessions || []) {
+      isNews ||= known.get(s.sessionId)?.state !== s.state;
       this.sessions.set(s.sessionId, {...s, idleSince: this.now() - s.idleMs});
+    }
+    if (isNews && this.isListed) this.records.refreshSoon();
     if (m.more) return;
     this.list.showIncomplete(m.incomplete);
     this.draw();
     this.isListed = true;
+    setText(this.startNote, this.describeStart());
   }
 
   /** Quiet times do not come unasked, and an answer proves that the connection works. */
@@ -255,7 +281,10 @@ export class App {
     if (!this.isBuilt) return;
     const hash = new URLSearchParams(location.hash.slice(1));
     this.showRecording(hash.get('r') || '');
-    const id = this.recordID ? '' : this.only || hash.get('s') || '';
+    const wasWanted = this.wantedID;
+    this.wantedID = this.only || hash.get('s') || '';
+    const id = this.recordID ? '' : this.wantedID || this.chooseStart();
+    setText(this.startNote, this.describeStart());
     const s = this.sessions.get(id);
     if (this.session && (!s || this.session.id !== id)) {
       this.session.end();
@@ -266,16 +295,62 @@ export class App {
       this.showStale();
     }
     const changed = this.shownID !== (s ? id : '');
+    const isList = narrow.matches && !this.wantedID && !this.recordID;
     this.shownID = s ? id : '';
     const chosen = this.session || this.replay;
-    setShown(this.startNote, !chosen);
-    orderChildren(this.main, [this.list.questionBox, chosen ? chosen.element : this.startNote]);
+    setShown(this.startNote, !chosen && !isList);
+    setShown(this.skipLink, !isList);
+    this.placeQuestions();
+    const {questionBox} = this.list;
+    orderChildren(this.main, [
+      ...(questionBox.parentNode === this.main ? [questionBox] : []),
+      chosen ? chosen.element : this.startNote,
+    ]);
+    const {messages} = this.session || {};
+    const isBeside = messages && this.owner && !this.only;
+    orderChildren(this.side, [...this.sideParts, ...(isBeside ? [messages] : [])]);
     document.body.classList.toggle('one', !!chosen);
     document.body.classList.toggle('only', this.only !== '');
-    if (changed && this.session && this.isListed) this.session.title.focus({preventScroll: true});
+    const isChosen = this.wantedID !== '' && (changed || this.wantedID !== wasWanted);
+    if (isChosen && this.session && this.isListed)
+      this.session.title.focus({preventScroll: true});
     this.chats?.showRoute();
     this.list.refreshTimes();
     this.records.markCurrent();
+  }
+
+  /** Over the screen if there is one. */
+  placeQuestions() {
+    const {questionBox} = this.list;
+    const isCovered = narrow.matches && this.layout.classList.contains('talks');
+    const place = (!isCovered && (this.session || this.replay)?.stage) || this.main;
+    if (questionBox.parentNode === place) return;
+    if (place === this.main) place.prepend(questionBox);
+    else place.append(questionBox);
+    this.list.disarmButtons();
+  }
+
+  /** The session whose agent has waited longest, or else the newest. A phone shows the list. */
+  chooseStart() {
+    if (narrow.matches) return '';
+    if (this.sessions.has(this.startID)) return this.startID;
+    const waiting = [...this.list.questions.values()].sort((a, b) => a.askedAt - b.askedAt);
+    this.startID = (waiting[0]?.session || this.list.all[0])?.sessionId || '';
+    return this.startID;
+  }
+
+  describeStart() {
+    if (this.recordID) return this.recordNote;
+    if (!this.isListed) return 'One moment…';
+    if (this.wantedID) return 'This session is not here: it has ended, or runs on another machine.';
+    return this.sessions.size > 0 ? 'Choose a session.' : 'No session is here.';
+  }
+
+  /** The address stays, which says what the page shows. @param {Event} e */
+  skipToMain(e) {
+    e.preventDefault();
+    const view = this.session || this.replay;
+    (view ? view.title : this.main).focus();
   }
 
   /** @param {string} id */
@@ -284,18 +359,21 @@ export class App {
     this.recordID = id;
     if (this.replay) this.replay.end();
     this.replay = null;
-    setText(this.startNote, id ? 'One moment…' : 'Choose a session.');
     if (!id) return;
+    this.recordNote = 'One moment…';
     this.records.open(id).then(
       (replay) => {
         if (this.recordID !== id) return void (replay && replay.end());
         this.replay = replay;
-        if (!replay) setText(this.startNote, 'This recording no longer exists.');
+        if (!replay) this.recordNote = 'This recording no longer exists.';
         this.showRoute();
         if (replay) replay.title.focus({preventScroll: true});
         return undefined;
       },
-      (e) => setText(this.startNote, e.message),
+      (e) => {
+        this.recordNote = e.message;
+        this.showRoute();
+      },
     );
   }
 

@@ -1,6 +1,7 @@
 import {h, setText, setShown, announce} from './dom.js';
 import {programLabel, directoryLabel, formatDuration} from './wording.js';
 import {spellExactly, spellText} from './spell.js';
+import {makeFold} from './fold.js';
 import {inputFields, describeClose} from './item.js';
 
 const disarmFor = 300; // ms: a button that moved may be under a finger that meant another one
@@ -47,10 +48,13 @@ export class Card {
     this.result = h('p', {class: 'result', role: 'status'});
     this.about = h('div', {class: 'card-about'});
     this.refusal = h('form', {class: 'refusal', hidden: true, onsubmit: (e) => this.refuse(e)});
+    this.fold = makeFold(this, chats.app.owner);
     this.element = h(
       'section',
       {class: 'question card', role: 'alertdialog', 'aria-labelledby': this.head.id},
       this.head,
+      this.fold.open,
+      this.fold.close,
       this.where,
       this.about,
       this.buttons,
@@ -259,7 +263,9 @@ export class Card {
   }
 
   allButtons() {
-    return [...this.buttons.querySelectorAll('button'), ...this.refusal.querySelectorAll('button')];
+    const {open, close} = this.fold;
+    const parts = [this.buttons, this.refusal];
+    return [open, close, ...parts.flatMap((e) => [...e.querySelectorAll('button')])];
   }
 
   /** Disables the buttons for a moment: they have just appeared or moved. */

@@ -133,6 +133,7 @@ export class Chats {
       this.app.layout.append(this.drawer.element);
     }
     this.app.layout.classList.toggle('talks', this.isOpen);
+    this.app.placeQuestions();
     this.button.setAttribute('aria-expanded', String(this.isOpen));
     this.followChats();
     this.arrangeCards();

@@ -99,6 +99,7 @@ export class Drawer {
     this.line.addEventListener('input', () => this.fitLine());
     this.resizeObserver = new ResizeObserver(() => this.handleResize());
     this.resizeObserver.observe(this.box);
+    this.line.value = talk.draft;
     this.update(session);
     this.draw();
   }
@@ -311,6 +312,7 @@ export class Drawer {
   }
 
   end() {
+    this.talk.draft = this.line.value;
     cancelAnimationFrame(this.drawDue);
     cancelAnimationFrame(this.moveDue);
     this.resizeObserver.disconnect();

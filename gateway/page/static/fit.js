@@ -1,7 +1,7 @@
 import {h, setText, setShown} from './dom.js';
 
 // Sizes of letters, in CSS pixels.
-const largest = 15;
+const largest = 20;
 const smallest = 8; // that fit the width
 const legible = 11; // on a phone
 const shortest = 10; // below which a low window scrolls

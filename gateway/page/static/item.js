@@ -1,6 +1,6 @@
 // Shows the entries of a conversation. Foreign text only becomes text nodes.
 import {h, setText} from './dom.js';
-import {formatClock, formatNumber} from './wording.js';
+import {formatClock, formatNumber, isOwnName} from './wording.js';
 import {spellExactly, spellText, cutHead, cutTail} from './spell.js';
 
 const shownFirst = 6000; // characters of a long text
@@ -153,9 +153,12 @@ const cutNote = ({cut = 0}) =>
     ? [h('p', {class: 'where'}, `${formatNumber(cut)} bytes were too many and are not kept`)]
     : [];
 
+/** @param {string} name */
+const nameAuthor = (name) => (isOwnName(name) ? 'you' : summaryLine(name));
+
 /** @param {string|undefined} name */
 const describePerson = (name) =>
-  !name ? '' : name === 'the terminal' ? ' at the terminal' : ` by ${summaryLine(name)}`;
+  !name ? '' : name === 'the terminal' ? ' at the terminal' : ` by ${nameAuthor(name)}`;
 
 /** @param {ChatClosed} closed @param {Partial<ChatRequest>} [request] */
 export function describeClose({by: who, answer = {}, why}, request) {
@@ -189,7 +192,7 @@ const makes = {
     h(
       'p',
       {class: 'author'},
-      summaryLine(e.author),
+      nameAuthor(e.author || ''),
       ' ',
       h('time', {}, formatClock(e.at || 0).slice(0, 5)),
     ),

@@ -8,10 +8,15 @@ import {
   cleanText,
   countOpen,
   formatClock,
+  formatNumber,
 } from './wording.js';
 import {Question} from './question.js';
 
 const maxRows = 200; // more would be slow to draw
+const putAwayKey = 'ended sessions that were put away';
+
+/** @param {Session} s */
+const isOver = (s) => s.state === 'exited';
 
 /** @param {Session} session */
 function makeRow(session) {
@@ -47,6 +52,8 @@ export class List {
     this.rows = new Map();
     /** @type {Session[]} */
     this.all = [];
+    /** @type {Set<string>} Ended sessions that the person wants to see no longer. */
+    this.putAway = new Set(JSON.parse(sessionStorage.getItem(putAwayKey) || '[]'));
     /** @type {Set<Session>} */
     this.alike = new Set();
     /** @type {Map<string, Question>} */
@@ -60,15 +67,22 @@ export class List {
     this.emptyNote = h(
       'p',
       {class: 'where none'},
-      'No sessions. Start a program with: proxy --agent PROGRAM',
+      'No sessions. Start a program with: ',
+      h('code', {}, 'proxy --agent PROGRAM'),
     );
     this.incompleteNote = h('p', {class: 'where missing', role: 'status'});
+    this.putAwayButton = h('button', {
+      class: 'plain put-away',
+      hidden: true,
+      onclick: () => this.putAwayEnded(),
+    });
     this.element = h(
       'nav',
       {'aria-label': 'sessions'},
       h('h2', {}, 'Sessions'),
       this.incompleteNote,
       this.sessionList,
+      this.putAwayButton,
       this.emptyNote,
     );
     this.showIncomplete();
@@ -99,11 +113,22 @@ export class List {
       }
     }
     if (more) this.arrangeQuestions();
-    this.all = [...sessions.values()];
+    this.all = [...sessions.values()].filter((s) => !isOver(s) || !this.putAway.has(s.sessionId));
+    const ended = this.all.filter(isOver).length;
+    setShown(this.putAwayButton, ended > 0);
+    setText(this.putAwayButton, `Put away ${formatNumber(ended)} ended`);
     this.all.sort(compareSessions(this.all.length > maxRows));
     this.drawRows();
-    setShown(this.emptyNote, sessions.size === 0);
+    setShown(this.emptyNote, this.all.length === 0);
     if (sessions.size > 10 && !this.isLoading) this.loadSearch();
+  }
+
+  /** Until the tab is closed: the gateway keeps them for others. */
+  putAwayEnded() {
+    for (const s of this.all) if (isOver(s)) this.putAway.add(s.sessionId);
+    sessionStorage.setItem(putAwayKey, JSON.stringify([...this.putAway]));
+    this.update(this.app.sessions);
+    this.element.querySelector('a')?.focus();
   }
 
   async loadSearch() {

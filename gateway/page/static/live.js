@@ -31,6 +31,13 @@ export class LiveRegion {
       this.region.replaceChildren(...fresh.slice(-maxLines).map((l) => h('p', {}, l)));
   }
 
+  /** Forgets all, since the screen is hidden. */
+  clear() {
+    clearTimeout(this.timer);
+    this.knownLines = null;
+    this.region.replaceChildren();
+  }
+
   stop() {
     clearTimeout(this.timer);
   }

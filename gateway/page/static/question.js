@@ -8,6 +8,7 @@ import {
   cleanText,
 } from './wording.js';
 import {Painter} from './painter.js';
+import {makeFold} from './fold.js';
 
 const lastRows = 6;
 const disarmFor = 300; // ms: a button that moved may be under a finger that meant another one
@@ -31,17 +32,19 @@ export class Question {
     this.reason = h('p', {class: 'reason'});
     this.screen = h('div', {
       class: 'screen glance',
+      tabIndex: 0,
       'aria-label': 'the last rows of its screen',
       role: 'group',
     });
     this.buttons = h('div', {class: 'buttons'});
-    this.unfoldButton = h('button', {class: 'unfold', onclick: () => this.unfold()}, 'Answer');
+    this.fold = makeFold(this, app.owner);
     this.result = h('p', {class: 'result', role: 'status'});
     this.element = h(
       'section',
       {class: 'question', role: 'alertdialog', 'aria-labelledby': this.head.id},
       this.head,
-      this.unfoldButton,
+      this.fold.open,
+      this.fold.close,
       this.where,
       this.reason,
       this.screen,
@@ -53,7 +56,7 @@ export class Question {
     this.closeView = app.views.open(session.sessionId, (m, lines) => this.showLastRows(m, lines));
     this.addButtons();
     this.update(session);
-    announce(`${this.agent} asks to ${describeWish(session.keyboard)} in ${programLabel(session)}`);
+    announce(`${this.agent} asks to ${describeWish(session.keyboard)} ${programLabel(session)}`);
   }
 
   addButtons() {
@@ -71,7 +74,7 @@ export class Question {
       h(
         'button',
         {class: 'amber', onclick: give(typeOnly ? 'type' : 'drive')},
-        `Give ${minutes} min`,
+        `Let it ${typeOnly ? 'write' : 'drive'} ${minutes} min`,
       ),
       ...(typeOnly
         ? []
@@ -79,7 +82,7 @@ export class Question {
             h(
               'button',
               {onclick: give('type'), title: 'It may type text; Enter and the like wait for you'},
-              'Type only',
+              'Text only',
             ),
           ]),
       (this.refuseButton = h(
@@ -102,12 +105,6 @@ export class Question {
           'Mute',
         ),
       );
-    this.disarmButtons();
-  }
-
-  /** On a phone it is one line while the person types. */
-  unfold() {
-    this.element.classList.add('open');
     this.disarmButtons();
   }
 
@@ -174,8 +171,8 @@ export class Question {
       this.head.append(
         h('strong', {}, this.agent),
         ' asks',
-        h('span', {class: 'wish'}, ' to ', h('strong', {}, describeWish(k))),
-        ' in ',
+        h('span', {class: 'wish'}, ' to ', h('strong', {}, describeWish(k) + ' ')),
+        h('span', {class: 'place'}, ' in '),
         h('strong', {}, programLabel(session)),
       );
     }

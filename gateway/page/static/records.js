@@ -22,6 +22,7 @@ export class Records {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
+    this.refreshDue = 0;
     /** @type {Promise<void> | null} */
     this.asking = null;
     /** @type {Map<string, RecordInfo>} */
@@ -43,6 +44,12 @@ export class Records {
     this.asking ||= this.requestList();
     await this.asking;
     this.asking = null;
+  }
+
+  /** A recording begins and ends a moment after its session. */
+  refreshSoon() {
+    clearTimeout(this.refreshDue);
+    this.refreshDue = setTimeout(() => this.refresh(), 1000);
   }
 
   async requestList() {

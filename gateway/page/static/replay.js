@@ -41,7 +41,7 @@ export class Replay {
     },
   });
   markBar = h('div', {class: 'marks', 'aria-hidden': 'true'});
-  speedButton = h('button', {onclick: () => this.changeSpeed(), 'aria-label': 'speed'}, '1×');
+  speedButton = h('button', {onclick: () => this.changeSpeed(), 'aria-label': '1× speed'}, '1×');
   previousButton = h(
     'button',
     {onclick: () => this.jumpToInput(-1), hidden: true, title: 'To what an agent typed before'},
@@ -87,6 +87,7 @@ export class Replay {
       'aria-label': `recording of ${programLabel(record)}`,
     });
     this.frame = h('div', {class: 'frame'}, this.screen);
+    this.stage = h('div', {class: 'stage'}, this.frame);
     const pauses = h('input', {
       type: 'checkbox',
       checked: true,
@@ -96,7 +97,7 @@ export class Replay {
     });
     this.foot = h('footer', {}, h('label', {class: 'plain'}, pauses, ' Shorten pauses'));
     this.element = h(
-      'main',
+      'section',
       {class: 'session replay'},
       h(
         'header',
@@ -114,7 +115,7 @@ export class Replay {
         ),
       ),
       this.note,
-      this.frame,
+      this.stage,
       this.markLabel,
       h('div', {class: 'line-of-time'}, this.slider, this.markBar),
       h(
@@ -323,6 +324,7 @@ export class Replay {
   changeSpeed() {
     this.speed = speeds[(speeds.indexOf(this.speed) + 1) % speeds.length];
     setText(this.speedButton, `${this.speed}×`);
+    this.speedButton.setAttribute('aria-label', `${this.speed}× speed`);
   }
 
   /** @param {number} by */

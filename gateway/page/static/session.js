@@ -29,20 +29,23 @@ export class SessionView {
   );
   tag = h('span', {class: 'tag agent'});
   screen = h('div', {class: 'screen', role: 'group', tabIndex: 0});
-  frame = h('div', {class: 'frame'}, this.screen, this.tag);
+  frame = h('div', {class: 'frame'}, this.screen);
+  /** Questions lie over the frame: none moves the screen or makes its letters smaller. */
+  stage = h('div', {class: 'stage'}, this.frame, this.tag);
   note = h('p', {class: 'note', role: 'status'});
-  mutedNote = h('p', {class: 'note muted'});
+  mutedNote = h('p', {class: 'note muted', hidden: true});
   asOf = h('span', {});
   recording = h('a', {class: 'plain'}, 'Recording');
-  foot = h('footer', {}, this.recording, this.asOf);
-  typedNote = h('p', {class: 'just', hidden: true});
+  typedNote = h('p', {class: 'just', role: 'status', hidden: true});
+  foot = h('footer', {}, this.typedNote, this.recording, this.asOf);
   spokenLines = h('div', {
     class: 'unseen',
     'aria-live': 'polite',
     role: 'log',
     'aria-label': 'new lines',
   });
-  log = h('ol', {class: 'log', 'aria-label': 'messages'});
+  log = h('ol', {class: 'log', 'aria-label': 'messages', tabIndex: 0});
+  messages = h('section', {class: 'messages'}, h('h2', {}, 'Messages'), this.log);
   messageLine = h('input', {
     'aria-label': 'message to the agent',
     placeholder: 'Write to the agent…',
@@ -76,7 +79,7 @@ export class SessionView {
     this.keyboard = session.keyboard;
     if (app.owner) this.acts.append(this.hideButton, this.takeBackButton);
     this.element = h(
-      'main',
+      'section',
       {class: 'session'},
       h(
         'header',
@@ -87,11 +90,11 @@ export class SessionView {
       ),
       this.note,
       this.mutedNote,
-      this.frame,
-      this.typedNote,
+      this.stage,
       this.foot,
       this.spokenLines,
-      ...(app.owner ? [this.log, this.form] : []),
+      app.only && this.messages, // which the side column has beside a list
+      app.owner && this.form,
     );
     this.painter = new Painter(this.screen, app.theme());
     this.links = new Links(
@@ -124,6 +127,7 @@ export class SessionView {
       requestAnimationFrame(() => this.handleResize()),
     );
     this.resizeObserver.observe(this.element);
+    this.restoreKept();
     this.update(session);
   }
 
@@ -131,6 +135,15 @@ export class SessionView {
     this.typing = new Typing(this.app, this);
     this.acts.prepend(this.typing.button);
     this.foot.after(this.typing.element);
+  }
+
+  /** What a person wrote and chose here before a look at another session. */
+  restoreKept() {
+    const kept = this.app.keptBySession.get(this.id);
+    if (!kept) return;
+    this.messageLine.value = kept.draft;
+    this.fit.mode = kept.mode;
+    this.log.append(...kept.log);
   }
 
   /** @param {Session} session */
@@ -161,6 +174,7 @@ export class SessionView {
                 : 'A password is asked: what is typed is not shown, and agents cannot type.',
     );
     setShown(this.note, this.note.textContent !== '');
+    if (dark?.reason === 'user') this.live.clear();
     const over = session.state === 'exited';
     this.hideButton.disabled = over;
     if (this.typing) this.typing.update(session);
@@ -220,7 +234,8 @@ export class SessionView {
     this.lastDecision = at;
     if (!isNew || !d) return;
     const words = describeDecision(d);
-    if (words && (d.granted || !(this.app.now() - this.tookBackAt < 3000))) this.addLog('', words);
+    if (words && (d.granted || !(this.app.now() - this.tookBackAt < 3000)))
+      this.reportResult(words);
   }
 
   linkRecording() {
@@ -259,7 +274,8 @@ export class SessionView {
     this.fit.update(m.state, sized);
     if (this.typing) this.typing.placePad();
     this.seenAt = this.app.now();
-    this.live.schedule(lines);
+    if (m.state?.blackout?.reason === 'user') this.live.clear();
+    else this.live.schedule(lines);
     this.refreshTimes();
   }
 
@@ -379,6 +395,11 @@ export class SessionView {
   }
 
   end() {
+    this.app.keptBySession.set(this.id, {
+      draft: this.messageLine.value,
+      mode: this.fit.mode,
+      log: [...this.log.children],
+    });
     document.removeEventListener('keydown', this.findKeyListener);
     this.closeView();
     this.history.end();

@@ -7,6 +7,7 @@ const weighEntry = (e) => 100 + (e.text || '').length + (e.size || 0);
 export class Talk {
   count = 0;
   last = 0; // the newest record's number
+  draft = ''; // what the person has begun to write
   state = ''; // of the turn; '' if unknown
   why = '';
   lost = 0; // entries no longer kept, by the proxy or here

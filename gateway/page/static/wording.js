@@ -66,8 +66,8 @@ export function describeDriver(k, now) {
     .join(' ');
 }
 
-/** @param {KeyboardState} k */
-export const describeWish = (k) => (k.askingLevel === 'type' ? 'type text' : 'type');
+/** What an agent asks for, before the program's name. @param {KeyboardState} k */
+export const describeWish = (k) => (k.askingLevel === 'type' ? 'write a line in' : 'drive');
 
 /** @param {Session} s @param {number} now */
 export function describeQuiet(s, now) {
@@ -101,9 +101,23 @@ export function describeState(s, now) {
   return ['quiet', describeQuiet(s, now) || 'active'];
 }
 
+let ownName = ''; // by which others know the keys of this page
+
+/** @param {string} pageID */
+export function setOwnName(pageID) {
+  ownName = 'page-' + pageID.replace(/^p-/, '').slice(0, 4);
+}
+
+/** @param {string} name */
+export const isOwnName = (name) => name === ownName;
+
 /** @param {Decision} d */
 const describeDecider = (d) =>
-  !d.by ? '' : d.by === 'the terminal' ? ' at the terminal' : ` by ${cleanText(d.by)}`;
+  !d.by
+    ? ''
+    : d.by === 'the terminal'
+      ? ' at the terminal'
+      : ` by ${isOwnName(d.by) ? 'you' : cleanText(d.by)}`;
 
 /** @param {Decision} d */
 export function describeAnswer(d) {

@@ -263,7 +263,7 @@ func TestABrowserAtAServer(t *testing.T) {
 	b.WaitFor(browser.Text(".session .sheet") + ".includes('to do')")
 
 	asking := w.Start("gateway", "request", id, "--reason", "add the milk", "--as", "codex")
-	b.Press("Give 10 min")
+	b.Press("Let it drive 10 min")
 	require.Zero(t, asking.Wait().Status)
 	w.MustGateway("send", id, "--as", "codex", "o", "m", "i", "l", "k", "esc")
 	b.WaitFor(browser.Text(".session .sheet") + ".includes('milk')")
