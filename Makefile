@@ -126,7 +126,7 @@ clients: build $(TOOLS)/nfpm-$(NFPM)
 	@echo "clients: the tests with real agents, SDKs, terminals, a browser and older binaries, of $(CLIENTS_IN)"
 	@rm -f bin/soak.txt
 	@tests=$$($(TESTRUN) -needs client $(CLIENTS_IN)) && \
-	$(TESTRUN) CLIENTS=1 SOAK_FIGURES="$$PWD/bin/soak.txt" CGO_ENABLED=1 -race -timeout=60m "-run=$$tests" $(CLIENTS_IN)
+	$(TESTRUN) CLIENTS=1 SOAK_FIGURES="$$PWD/bin/soak.txt" PICTURES="$$PWD/bin/pages" CGO_ENABLED=1 -race -timeout=60m "-run=$$tests" $(CLIENTS_IN)
 	@cat bin/soak.txt
 	cd contrib/cluster && CGO_ENABLED=1 go test -race -timeout 10m ./joined
 
