@@ -65,6 +65,19 @@ func TestTheREADMEIsShort(t *testing.T) {
 	require.Less(t, picture.Size(), int64(200<<10))
 }
 
+// The pictures of the web page are small, and a page names each of them.
+func TestPicturesOfThePage(t *testing.T) {
+	all, err := filepath.Glob("../docs/page/*.png")
+	require.NoError(t, err)
+	require.Len(t, all, 10)
+	for _, path := range all {
+		picture, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Less(t, picture.Size(), int64(60<<10), path)
+		require.Contains(t, pages(t)["../docs/page.md"], "](page/"+filepath.Base(path)+")")
+	}
+}
+
 // TestChangelogEntriesAreShort holds each entry to one thing, on one or two lines.
 func TestChangelogEntriesAreShort(t *testing.T) {
 	text, err := os.ReadFile("../CHANGELOG.md")

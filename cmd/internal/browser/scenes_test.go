@@ -123,6 +123,8 @@ func TestScenes(t *testing.T) {
 			}
 			browser.JS[bool](b, axe+"; true")
 			require.Empty(t, browser.JS[[]string](b, violations))
+			require.Empty(t, browser.JS[[]string](b, unreachable), "what no key reaches")
+			require.Empty(t, browser.JS[[]string](b, faintRims), "what is pressed or written into, with a rim that is hard to see")
 		})
 	}
 }
@@ -144,6 +146,24 @@ const violations = `(async () => {
 	const colors = await axe.run({exclude: [['.screen']]}, {runOnly: {type: 'rule', values: ['color-contrast']}, resultTypes: ['violations']});
 	return [...page.violations, ...colors.violations].flatMap((v) => v.nodes.map((n) => v.id + ' ' + n.target.join(' ') + ': ' + n.failureSummary));
 })()`
+
+// unreachable lists what a mouse can press and Tab does not reach. The program's own keys have the pad.
+const unreachable = `[...document.querySelectorAll('button, a, input, textarea, select, summary')]
+	.filter((e) => e.checkVisibility() && !e.disabled && e.tabIndex < 0 && !e.classList.contains('pad')).map((e) => e.outerHTML)`
+
+// faintRims lists lines and uncoloured buttons whose border lacks a contrast of 3 to what lies around it (WCAG 2.2, 1.4.11).
+const faintRims = `import(document.querySelector('script[src$="app.js"]').src.replace('app.js', 'colors.js')).then(({contrastOf}) => {
+	const hex = (c) => '#' + c.match(/[\d.]+/g).slice(0, 3).map((v) => Math.round(v).toString(16).padStart(2, '0')).join('');
+	const behind = (e) => {
+		for (; e; e = e.parentElement) if (getComputedStyle(e).backgroundColor !== 'rgba(0, 0, 0, 0)') return getComputedStyle(e).backgroundColor;
+		return 'rgb(255, 255, 255)';
+	};
+	return [...document.querySelectorAll('button, input, textarea')].filter((e) => e.checkVisibility() && !e.disabled && !e.matches('.amber, .green, .pad') &&
+		parseFloat(getComputedStyle(e).borderTopWidth) > 0 && !['radio', 'checkbox'].includes(e.type)).map((e) => {
+		const n = contrastOf(hex(getComputedStyle(e).borderTopColor), hex(behind(e.parentElement)));
+		return n < 3 ? n.toFixed(2) + ' ' + e.outerHTML : '';
+	}).filter(Boolean);
+})`
 
 // scheme makes the browser prefer a dark or a light page.
 func scheme(name string) chromedp.Action[chromedp.Void] {
