@@ -250,5 +250,5 @@ func TestAPhoneShowsTheConversation(t *testing.T) {
 	}
 	require.True(t, browser.JS[bool](b, `document.documentElement.scrollWidth <= innerWidth`))
 	b.Press("‹ Terminal")
-	b.WaitFor(`document.querySelector('.session').checkVisibility() && !document.querySelector('.drawer') && document.querySelector('.main > .questions .card')`)
+	b.WaitFor(`document.querySelector('.session').checkVisibility() && !document.querySelector('.drawer') && document.querySelector('.stage > .questions .card')`)
 }

@@ -48,6 +48,7 @@ func TestAQuestionShowsTheRowsAroundTheCursor(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "", protocol.LevelDrive))
 	g.print("psql-1", "\x1b[?1049h\x1b[Hone\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix\r\nseven\r\neight\r\n~\r\n~\r\n~\r\n~\r\n~\r\n~\x1b[5;1H")
 	b := openPage(g)
+	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
 	b.WaitFor(browser.Text(".question .sheet") + `.trim() === 'two three four five six seven'`)
 	g.print("psql-1", "\x1b[H")
 	b.WaitFor(browser.Text(".question .sheet") + `.trim() === 'one two three four five six'`)

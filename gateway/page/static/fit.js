@@ -4,7 +4,7 @@ import {h, setText, setShown} from './dom.js';
 const largest = 20;
 const smallest = 8; // that fit the width
 const legible = 11; // on a phone
-const shortest = 10; // below which a low window scrolls
+const shortest = 9; // below which a low window scrolls
 const least = 5; // of a pinch
 const greatest = 28;
 const padding = 14; // pixels of the box, both sides together
