@@ -130,9 +130,9 @@ func TestThePagePlaysARecording(t *testing.T) {
 	b.RunSteps(chromedp.KeyEvent(kb.Home))
 	b.WaitFor(browser.Text(".replay .sheet") + `.trim() === ''`)
 	for range 3 {
-		b.Press(browser.JS[string](b, browser.Text(`[aria-label="speed"]`)))
+		b.Press(browser.JS[string](b, browser.Text(`[aria-label$="speed"]`)))
 	}
-	require.Equal(t, "8×", browser.JS[string](b, browser.Text(`[aria-label="speed"]`)))
+	require.Equal(t, "8×", browser.JS[string](b, browser.Text(`[aria-label$="speed"]`)))
 	browser.JS[bool](b, `document.querySelector('.replay .screen').focus(), true`)
 	browser.JS[bool](b, `new MutationObserver(() => { window.played ||= !!`+browser.Button("Pause")+`; }).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true}), true`)
 	b.RunSteps(chromedp.KeyEvent(" "))

@@ -299,7 +299,7 @@ export class App {
     this.shownID = s ? id : '';
     const chosen = this.session || this.replay;
     setShown(this.startNote, !chosen && !isList);
-    setShown(this.skipLink, !isList);
+    setShown(this.skipLink, !narrow.matches && !this.only); // elsewhere no list comes first
     this.placeQuestions();
     const {questionBox} = this.list;
     orderChildren(this.main, [
