@@ -205,3 +205,57 @@ func TestThePageCallsItselfYou(t *testing.T) {
 		b.WaitFor(browser.Text(".log") + ".includes('" + c[1] + "')")
 	}
 }
+
+// A screen reader hears a question, who got the keyboard, and what the agent typed.
+func TestAScreenReaderHearsWhoTypes(t *testing.T) {
+	g := serve(t, auth.RoleOwner, "vim-1", vim())
+	b := openPage(g)
+	b.WaitFor(`document.querySelector('.session')`)
+	g.change("vim-1", func(s *protocol.SessionInfo) { s.Keyboard.Asking, s.Keyboard.AskingLevel = "claude", protocol.LevelType })
+	b.WaitFor(browser.Text("#said") + ` === 'claude asks to write a line in vim main.go'`)
+	g.change("vim-1", func(s *protocol.SessionInfo) {
+		never(s)
+		drive(s)
+		s.Decided = &protocol.Decision{AgentName: "claude", Granted: true, By: "ada", At: 2}
+	})
+	b.WaitFor(browser.Text("#said") + ` === 'claude got the keyboard, given by ada'`)
+	g.mu.Lock()
+	g.typing = &protocol.AgentTyped{AgentName: "claude", Text: `"make"`, Count: 1}
+	g.mu.Unlock()
+	g.print("vim-1", "make")
+	b.WaitFor(`[...document.querySelectorAll('[role=status]')].some((e) => e.checkVisibility() && e.textContent === 'claude typed "make"')`)
+}
+
+// The question of a session that ends says so, and leaves.
+func TestASessionEndsWhileAnAgentAsks(t *testing.T) {
+	g := serve(t, auth.RoleOwner, "", asking("codex", "", protocol.LevelDrive))
+	g.print("psql-1", "orders=#")
+	b := asked(place{t: t}, openPage(g))
+	g.change("psql-1", func(s *protocol.SessionInfo) { s.State, s.ExitCode = protocol.StateExited, 1 })
+	b.WaitFor(browser.AnsweredScript("the program has ended"))
+	b.WaitFor(`!document.querySelector('.question')`)
+	require.Equal(t, "The program has ended with status 1. This is its last screen.", browser.JS[string](b, browser.Text(".note")))
+	shows(b, "orders=#")
+}
+
+// Blocks fill their cells to the edge, and no character is cut.
+func TestBlocksAndWideCharacters(t *testing.T) {
+	g := serve(t, auth.RoleOwner, "", vim())
+	g.print("vim-1", "a\u2588\u2588\u2580\u2597b\r\n\ufb03|\u2a0c|\u2a75|\u2a76|\U0001d54e|\U0001f16f|\u2aa6|end")
+	b := openPage(g)
+	shows(b, "end")
+	require.Equal(t, []string{"2 100%", "1 50%", "1 50%"}, browser.JS[[]string](b, `[...document.querySelectorAll('.session .sheet .row')[0].querySelectorAll('.run')].map((e) =>
+		Math.round(e.offsetWidth / parseFloat(getComputedStyle(e).getPropertyValue('--cw'))) + ' ' + e.style.backgroundSize.split(' ').pop())`))
+	require.Equal(t, "a██▀▗b", browser.JS[string](b, `document.querySelector('.session .sheet .row').textContent`), "they are copied as text")
+	wide := browser.JS[[]float64](b, `[...document.querySelectorAll('.session .sheet .row')[1].querySelectorAll('.one')].map((e) => {
+		const range = document.createRange();
+		range.selectNodeContents(e);
+		return range.getBoundingClientRect().width / e.getBoundingClientRect().width;
+	})`)
+	require.NotEmpty(t, wide)
+	for _, share := range wide {
+		require.LessOrEqual(t, share, 1.06)
+	}
+	t.Log(wide)
+	require.NotZero(t, browser.JS[float64](b, `document.querySelectorAll('.session .sheet .one[style*="font-size"]').length`), "some are made smaller")
+}

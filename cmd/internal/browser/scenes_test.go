@@ -55,6 +55,8 @@ var scenes = []struct {
 	{"vim-question", "dark", [2]int64{}, func(p place) *browser.Tab { return asked(p, p.open(desk(p.t, true), "s=vim-1")) }},
 	{"vim-question-light", "light", [2]int64{}, func(p place) *browser.Tab { return asked(p, p.open(desk(p.t, true), "s=vim-1")) }},
 	{"driven", "light", [2]int64{}, func(p place) *browser.Tab { return shows(p.open(desk(p.t, false), "s=vim-1"), "package main") }},
+	{"card-later", "light", [2]int64{}, putOffCard},
+	{"phone-card-later", "dark", upright, putOffCard},
 	{"vim-later", "dark", [2]int64{}, putOff},
 	{"vim-lost", "dark", [2]int64{}, lose},
 	{"typing", "dark", [2]int64{}, typeInto},
@@ -192,6 +194,20 @@ func putOff(p place) *browser.Tab {
 	b.Press("Later")
 	b.WaitFor(browser.Button("Answer") + "?.disabled === false")
 	return shows(b, "package main")
+}
+
+// putOffCard puts off the card of another session than the one that is shown.
+func putOffCard(p place) *browser.Tab {
+	g := serve(p.t, auth.RoleOwner, "", claude(), vim())
+	g.print("vim-1", "package main")
+	aConversation(g)
+	g.addRecords("claude-1", approval("t3", "go test -race ./..."), state(protocol.ChatApproval))
+	b := shows(p.open(g, "s=vim-1"), "package main")
+	b.WaitFor(browser.Button("Allow once") + "?.disabled === false")
+	b.Press("Later")
+	b.WaitFor(browser.Button("Answer") + "?.disabled === false")
+	require.LessOrEqual(p.t, browser.JS[float64](b, `document.querySelector('.card').clientHeight`), 50.0, "one line")
+	return b
 }
 
 func lose(p place) *browser.Tab {

@@ -209,10 +209,10 @@ export class Question {
         : '';
     const elsewhere = told
       ? describeAnswer(d) + muted
-      : session && cleanText(session.keyboard.asking) === this.agent
-        ? 'asked anew'
-        : !session || session.state === 'exited'
-          ? 'the program has ended'
+      : !session || session.state === 'exited'
+        ? 'the program has ended'
+        : cleanText(session.keyboard.asking) === this.agent
+          ? 'asked anew'
           : k?.holder === 'agent' && cleanText(k.agentName) === this.agent
             ? `answered elsewhere: ${this.agent} may type`
             : 'answered elsewhere: refused, or taken back by the agent';
