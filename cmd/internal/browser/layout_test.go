@@ -211,7 +211,9 @@ func TestAScreenReaderHearsWhoTypes(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
 	b.WaitFor(`document.querySelector('.session')`)
-	g.change("vim-1", func(s *protocol.SessionInfo) { s.Keyboard.Asking, s.Keyboard.AskingLevel = "claude", protocol.LevelType })
+	g.change("vim-1", func(s *protocol.SessionInfo) {
+		s.Keyboard.Asking, s.Keyboard.AskingLevel = "claude", protocol.LevelType
+	})
 	b.WaitFor(browser.Text("#said") + ` === 'claude asks to write a line in vim main.go'`)
 	g.change("vim-1", func(s *protocol.SessionInfo) {
 		never(s)

@@ -55,6 +55,9 @@ var scenes = []struct {
 	{"vim-question", "dark", [2]int64{}, func(p place) *browser.Tab { return asked(p, p.open(desk(p.t, true), "s=vim-1")) }},
 	{"vim-question-light", "light", [2]int64{}, func(p place) *browser.Tab { return asked(p, p.open(desk(p.t, true), "s=vim-1")) }},
 	{"driven", "light", [2]int64{}, func(p place) *browser.Tab { return shows(p.open(desk(p.t, false), "s=vim-1"), "package main") }},
+	{"messages", "dark", [2]int64{}, func(p place) *browser.Tab { return logs(p, "") }},
+	{"messages-only", "light", [2]int64{}, func(p place) *browser.Tab { return logs(p, "vim-1") }},
+	{"phone-messages", "light", upright, func(p place) *browser.Tab { return logs(p, "") }},
 	{"card-later", "light", [2]int64{}, putOffCard},
 	{"phone-card-later", "dark", upright, putOffCard},
 	{"vim-later", "dark", [2]int64{}, putOff},
@@ -194,6 +197,25 @@ func putOff(p place) *browser.Tab {
 	b.Press("Later")
 	b.WaitFor(browser.Button("Answer") + "?.disabled === false")
 	return shows(b, "package main")
+}
+
+// logs shows what was decided, in a list or on the page of one session alone.
+func logs(p place, only string) *browser.Tab {
+	g := serve(p.t, auth.RoleOwner, only, vim())
+	g.print("vim-1", "package main")
+	b := shows(p.open(g, "s=vim-1"), "package main")
+	for i, name := range []string{"claude", "codex", "gemini"} {
+		g.change("vim-1", func(s *protocol.SessionInfo) {
+			s.Decided = &protocol.Decision{AgentName: name, Granted: true, By: "ada", At: int64(i + 1)}
+		})
+		b.WaitFor(browser.Text(".log") + ".includes('" + name + " got the keyboard')")
+	}
+	g.mu.Lock()
+	g.typing = &protocol.AgentTyped{AgentName: "claude", Text: `"make"<Enter>`, Count: 1}
+	g.mu.Unlock()
+	g.print("vim-1", "\r\nmake")
+	b.WaitFor(`document.querySelector('.just').textContent`)
+	return b
 }
 
 // putOffCard puts off the card of another session than the one that is shown.
