@@ -93,15 +93,14 @@ func (c *toolCall) readServerCall() serverCall {
 	return serverCall{input.Server, input.Tool}
 }
 
-// needsNoApproval reports whether a call for which the agent asks is one of our tools, which ask
-// the user themselves. In doubt the user is asked.
-func (d *Driver) needsNoApproval(asked *toolCall, began serverCall) bool {
-	t := d.config.Tools
+// needsNoApproval reports whether a call for which an agent with such names asks is one of t's
+// tools, which ask the user themselves. In doubt the user is asked. t may be nil.
+func (t *Tools) needsNoApproval(names CallNames, asked *toolCall, began serverCall) bool {
 	if t == nil {
 		return false
 	}
 	return slices.ContainsFunc(t.Allowed, func(tool string) bool {
-		switch meta := asked.Meta.ClaudeCode; d.config.Names {
+		switch meta := asked.Meta.ClaudeCode; names {
 		case NamesInMeta:
 			return meta.ToolName == "mcp__"+t.Name+"__"+tool &&
 				meta.MCPServer.Name == t.Name && meta.MCPServer.Source == "dynamic"

@@ -15,7 +15,7 @@ const welcome = "shared: agents see this, and type only if you allow it. List: g
 // program nor an agent gets it.
 func TestTheFirstSessionsSayThatTheyAreShared(t *testing.T) {
 	w := world.New(t)
-	w.Newcomer()
+	w.SetStarts("")
 	s := w.Terminal(80, 12)
 	for range 3 {
 		s.Run("proxy --agent sh -c 'echo here; cat > got'")
@@ -41,7 +41,7 @@ func TestTheFirstSessionsSayThatTheyAreShared(t *testing.T) {
 // The line is one of those that --no-notice turns off: such a session is not counted.
 func TestASessionWithoutNoticesIsNotCounted(t *testing.T) {
 	w := world.New(t)
-	w.Newcomer()
+	w.SetStarts("")
 	s := w.Terminal(80, 12)
 	s.Run("proxy --agent --no-notice sh -c 'echo here; cat'")
 	w.Session()

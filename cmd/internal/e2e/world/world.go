@@ -103,15 +103,12 @@ func NewSolo(t *testing.T) *World {
 		"LESS=", "LESSHISTFILE=-", "PAGER=less",
 	}
 	t.Cleanup(w.nothingIsLeft)
-	w.setStarts("...")
+	w.SetStarts("...")
 	return w
 }
 
-// Newcomer makes the world's user one who has shared no terminal yet.
-func (w *World) Newcomer() { w.setStarts("") }
-
-// setStarts sets how many shared sessions the user has begun, a character for each.
-func (w *World) setStarts(count string) {
+// SetStarts sets how many shared sessions the world's user has begun, a character for each.
+func (w *World) SetStarts(count string) {
 	dir := filepath.Join(w.Path("home"), "state", "terminalproxy")
 	require.NoError(w.T, os.MkdirAll(dir, 0o700))
 	require.NoError(w.T, os.WriteFile(filepath.Join(dir, "starts"), []byte(count), 0o600))
