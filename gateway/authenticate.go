@@ -109,6 +109,9 @@ func (c *connection) StopReason() string {
 	return fmt.Sprintf("%s is stopped %s", c.process, c.process.Resume())
 }
 
+// ProcessID implements hub.Process.
+func (c *connection) ProcessID() int { return c.process.Pid }
+
 // identifyCaller returns the identity of the token that the connection has proven, or that the
 // request shows in the Authorization header. A token elsewhere would end in a log.
 func (s *Server) identifyCaller(r *http.Request) (auth.Identity, error) {

@@ -105,7 +105,7 @@ var shapes = map[string]reflect.Type{
 	"question": reflect.TypeFor[ChatQuestion](), "option": reflect.TypeFor[ChatOption](), "answer of a person": reflect.TypeFor[ChatReply](),
 	"closed request": reflect.TypeFor[ChatClosed](), "turn": reflect.TypeFor[ChatTurn](),
 	"state of a view": reflect.TypeFor[ViewState](), "typed of a view": reflect.TypeFor[AgentTyped](), "seen screen": reflect.TypeFor[Seen](), "wrap": reflect.TypeFor[Wrap](), "link": reflect.TypeFor[Link](),
-	"recording": reflect.TypeFor[RecordInfo](), "frame of a recording": reflect.TypeFor[RecordFrame](), "mark": reflect.TypeFor[Mark](),
+	"asker": reflect.TypeFor[SecretAsker](), "recording": reflect.TypeFor[RecordInfo](), "frame of a recording": reflect.TypeFor[RecordFrame](), "mark": reflect.TypeFor[Mark](),
 }
 
 // wireTypes returns the words with which the document may name a Go type.

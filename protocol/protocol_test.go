@@ -89,8 +89,13 @@ func word(t reflect.Type, name string) string {
 func full(kind string) Message {
 	m := newMessage(kind)
 	fill(reflect.ValueOf(m).Elem(), "")
-	if m, ok := m.(*Keys); ok { // its fields depend on each other
+	switch m := m.(type) {
+	case *Keys: // its fields depend on each other
 		m.InputKind, m.After = InputPaste, m.KeyNo-1
+	case *SecretAsk:
+		m.Kind = SecretHidden
+	case *SecretAnswer:
+		m.Verdict = SecretGiven
 	}
 	return m
 }

@@ -74,6 +74,8 @@ var messages = []struct {
 	{"chat.interrupt", new(ChatInterrupt), "AgentID"},
 	{"chat.ask", new(ChatAsk), "AgentID"},
 	{"chat.ask.result", new(ChatAskResult), ""},
+	{"secret.ask", new(SecretAsk), ""},
+	{"secret.answer", new(SecretAnswer), ""},
 	{"done", new(Done), ""},
 	{"error", new(Error), ""},
 }

@@ -218,7 +218,7 @@ func (k *conn) isAwaited(id string) bool {
 func (k *conn) cancelRequest(m protocol.Message, why error) {
 	over := errors.Is(why, context.DeadlineExceeded)
 	switch m.(type) {
-	case *protocol.Wait, *protocol.ControlRequest, *protocol.ChatAsk:
+	case *protocol.Wait, *protocol.ControlRequest, *protocol.ChatAsk, *protocol.SecretAsk:
 	case *protocol.Input, *protocol.Note:
 		if over {
 			return

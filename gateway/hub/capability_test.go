@@ -76,6 +76,8 @@ func samples() []protocol.Message {
 		&protocol.ChatInterrupt{RequestID: "r", SessionID: "x"},
 		&protocol.ChatAsk{RequestID: "r", SessionID: "x", Tool: "x", Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}},
 		&protocol.ChatAskResult{RequestID: "r", SessionID: "x"},
+		secretAsk("r", "x"),
+		&protocol.SecretAnswer{RequestID: "r", SessionID: "x", Verdict: protocol.SecretRefused},
 		&protocol.Done{RequestID: "r"},
 		&protocol.Error{RequestID: "r", Code: protocol.CodeBusy, Message: "x"},
 	}

@@ -91,6 +91,8 @@ type Process interface {
 	// StopReason returns a sentence, without a full stop, if the process is known to be stopped,
 	// else "".
 	StopReason() string
+	// ProcessID returns its number, or 0.
+	ProcessID() int
 }
 
 // Hub is the switchboard. All methods are safe for concurrent use.

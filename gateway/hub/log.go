@@ -49,6 +49,8 @@ func (p *Peer) logRequest(m protocol.Message) {
 			"conversation", "type", protocol.KindOf(m), "session", protocol.SessionID(m),
 			p.logAttr(),
 		)
+	case *protocol.SecretAsk:
+		h.log.Info("secret asked for", "session", m.SessionID, p.logAttr(), "kind", m.Kind)
 	case *protocol.ControlDecide:
 		h.log.Info("control decided", "session", m.SessionID, p.logAttr(), "widens", m.Widens())
 	}

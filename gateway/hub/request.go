@@ -98,6 +98,8 @@ func (h *Hub) routeRequest(p *Peer, m protocol.Message) {
 	case s == nil: // findOrFail answered
 	case s.info.State == protocol.StateExited:
 		h.answerEnded(p, s, m)
+	case s.isElsewhere(m):
+		p.failRequest(m, protocol.CodeUnavailable, "session "+id+" is not of this machine")
 	case s.lacksChat(m):
 		p.failRequest(m, protocol.CodeNoChat, s.noChatText())
 	case s.owner == nil && !isRepeatable(m):
@@ -256,7 +258,7 @@ func (q *pending) failStopped(message string) {
 func timeLimit(m protocol.Message) time.Duration {
 	limit := int64(0)
 	switch m := m.(type) {
-	case *protocol.ControlRequest, *protocol.ChatAsk:
+	case *protocol.ControlRequest, *protocol.ChatAsk, *protocol.SecretAsk:
 		return 0
 	case *protocol.Wait:
 		limit = m.TimeoutMs
@@ -396,7 +398,7 @@ func (h *Hub) cancelRequest(p *Peer, m *protocol.Cancel) {
 // withdrawn input or note is typed, or shown, no further.
 func (q *pending) mustTellProxy(m *protocol.Cancel) bool {
 	switch q.request.(type) {
-	case *protocol.Wait, *protocol.ControlRequest, *protocol.ChatAsk:
+	case *protocol.Wait, *protocol.ControlRequest, *protocol.ChatAsk, *protocol.SecretAsk:
 		return true
 	case *protocol.Input:
 		return m.Withdraw

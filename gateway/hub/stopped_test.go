@@ -19,6 +19,8 @@ func (p *process) StopReason() string {
 	return word
 }
 
+func (p *process) ProcessID() int { return 0 }
+
 // The request ends soon, with a sentence, even if only a person decides how long it takes.
 func TestARequestToAStoppedProxyEndsR74(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -52,6 +52,7 @@ const (
 	Vouch                    // send them unsigned: the proxy obeys if its user trusts the gateway
 	Invite                   // open links to web pages, and admit their visitors
 	Replay                   // play recordings; a page's server has them, a gateway does not
+	Broker                   // put a program's question for a secret to the user; no role has it
 )
 
 // observerRights are the rights of every role but the proxy.
@@ -97,6 +98,10 @@ func OfOpener(role Role) Can {
 	}
 	return 0
 }
+
+// OfAsker returns the rights of the gateway itself where it puts a program's question for a secret
+// to a session.
+func OfAsker() Can { return List | Wait | Broker }
 
 // needs maps each message to the rights that allow it: one of the set is enough, and 0 marks the
 // messages that only a gateway sends. What a decision needs depends on its effect, see rightsFor. A
@@ -150,6 +155,8 @@ var needs = map[string]Can{
 	"chat.interrupt":           Type | TakeAway,
 	"chat.ask":                 Ask,
 	"chat.ask.result":          Publish,
+	"secret.ask":               Broker,
+	"secret.answer":            Publish,
 	"records.list":             Replay,
 	"records.read":             Replay,
 	"records.list.result":      0,
