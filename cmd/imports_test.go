@@ -60,7 +60,7 @@ var floors = map[string][][]string{
 		{"rights", "place", "metrics", "text", "client", "push", "waiting"},
 		{"userdirs"},
 		{"auth", "hub"},
-		{"endpoint", "ws", "httpapi", "mcp", "page", "cluster"},
+		{"endpoint", "ws", "httpapi", "mcp", "page", "secrets", "cluster"},
 		{""},
 		{"local"},
 	},
@@ -68,7 +68,7 @@ var floors = map[string][][]string{
 
 // doors are the sub-packages of gateway that reach a gateway from outside, as any client does. They
 // do not import the hub; the server joins them to it.
-var doors = []string{"endpoint", "ws", "httpapi", "mcp", "page"}
+var doors = []string{"endpoint", "ws", "httpapi", "mcp", "page", "secrets"}
 
 // pageImports are the sub-packages of gateway that page may import. It serves browsers, and is a
 // client like others: roles decide what it may do.

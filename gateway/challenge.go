@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"sync"
 	"time"
 
 	"terminalproxy/gateway/auth"
 	"terminalproxy/gateway/place"
+	"terminalproxy/gateway/secrets"
 	"terminalproxy/protocol"
 )
 
@@ -19,7 +21,10 @@ type connection struct {
 	// connection.
 	owns    func() bool
 	process place.Process // at the other end of a local socket
-	claim   *claim        // of a TCP connection; nil if a trusted proxy is at the other end
+	socket  *net.UnixConn // the local one, nil for TCP
+	// asker is the helper that has shown itself on this connection, or nil. Owned by its requests.
+	asker *secrets.Asker
+	claim *claim // of a TCP connection; nil if a trusted proxy is at the other end
 
 	// The following identify the owner of a TCP connection, once its peer has proven who it is.
 	mu        sync.Mutex

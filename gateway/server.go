@@ -24,6 +24,7 @@ import (
 	"terminalproxy/gateway/httpapi"
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/place"
+	"terminalproxy/gateway/secrets"
 	"terminalproxy/gateway/ws"
 	"terminalproxy/protocol"
 )
@@ -83,6 +84,7 @@ type Server struct {
 	callers  *callers
 	api      *httpapi.API
 	others   Others // nil without a cluster
+	broker   *secrets.Broker
 
 	mu     sync.Mutex
 	closed bool
@@ -116,6 +118,7 @@ func New(cfg Config) *Server {
 	})
 	s.callers = newCallers(s)
 	s.api = s.newAPI()
+	s.broker = s.newBroker()
 	return s
 }
 
@@ -192,7 +195,7 @@ type listener struct {
 func (l listener) connContext(ctx context.Context, conn net.Conn) context.Context {
 	c := &connection{owns: l.owns}
 	if socket, ok := conn.(*net.UnixConn); ok {
-		c.process = place.ProcessOf(socket)
+		c.process, c.socket = place.ProcessOf(socket), socket
 	}
 	if l.limit != nil {
 		c.claim = claimOfConn(conn)
@@ -252,6 +255,8 @@ func (s *Server) newRoutes() http.Handler {
 		mux.Handle("GET "+path, s.sockets)
 	}
 	mux.HandleFunc("POST "+protocol.PathProof, s.serveProof)
+	mux.HandleFunc("POST "+secrets.PathHello, s.serveSecretHello)
+	mux.HandleFunc("POST "+secrets.PathAsk, s.serveSecretAsk)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set(place.HeaderFiles, strconv.Itoa(place.FileLimit()))

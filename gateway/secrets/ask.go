@@ -1,0 +1,114 @@
+package secrets
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+
+	"terminalproxy/protocol"
+)
+
+// LostError is the error for a gateway that went away before it answered.
+type LostError struct{ cause error }
+
+// Error implements error.
+func (l *LostError) Error() string { return "the gateway went away: " + l.cause.Error() }
+
+// Unwrap returns the cause.
+func (l *LostError) Unwrap() error { return l.cause }
+
+// maxReply bounds a reply, in bytes.
+const maxReply = 16 << 10
+
+// Ask asks the user over a connection to the local gateway, and returns the answer. seal closes the
+// memory of this process to others; it is called when the gateway has seen who asks. An error of
+// the gateway is a [Refusal].
+func Ask(ctx context.Context, conn net.Conn, seal func(), kind, prompt string) ([]byte, error) {
+	dialed := false
+	hc := &http.Client{Transport: &http.Transport{
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			if dialed { // the gateway knows us by this connection
+				return nil, net.ErrClosed
+			}
+			dialed = true
+			return conn, nil
+		},
+		MaxConnsPerHost: 1,
+	}}
+	hello, err := post(ctx, hc, PathHello, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	seal()
+	key, err := NewKey()
+	if err != nil {
+		return nil, err
+	}
+	got, err := post(ctx, hc, PathAsk, question{
+		RequestID: protocol.NewID(), Prompt: prompt, Kind: kind, PublicKeyB64: key.Public(),
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case got.Verdict != protocol.SecretGiven:
+		return nil, refusedFor(hello.Program)
+	}
+	return key.Open(kind, prompt, got.SealedB64)
+}
+
+// post sends a step of a question.
+func post(ctx context.Context, hc *http.Client, path string, body any) (reply, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return reply{}, err
+	}
+	r, err := http.NewRequestWithContext(
+		ctx, http.MethodPost, "http://localhost"+path, bytes.NewReader(data))
+	if err != nil {
+		return reply{}, err
+	}
+	r.GetBody = nil // a question is asked once
+	resp, err := hc.Do(r)
+	if err != nil {
+		return reply{}, &LostError{err}
+	}
+	defer resp.Body.Close()
+	var got reply
+	data, err = io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	switch err2 := json.Unmarshal(data, &got); {
+	case got.Error != "":
+		return got, Refusal(got.Error)
+	case err != nil:
+		return got, &LostError{err}
+	case err2 != nil || resp.StatusCode != http.StatusOK:
+		return got, fmt.Errorf("the gateway does not answer questions of programs: %s", resp.Status)
+	}
+	return got, nil
+}
+
+// hostQuestion matches how ssh ends a question about a host that it does not know.
+var hostQuestion = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\(yes/no(/\[fingerprint\])?\)\?\s*$`)
+})
+
+// KindOf returns what kind of answer a prompt wants. hint is the value of SSH_ASKPASS_PROMPT.
+func KindOf(prompt, hint string) string {
+	switch {
+	case hint == "confirm", hostQuestion().MatchString(prompt):
+		return protocol.SecretConfirm
+	case strings.HasPrefix(prompt, "Username for "):
+		return protocol.SecretText
+	}
+	return protocol.SecretHidden
+}
+
+// CleanPrompt returns a prompt as it can be sent: valid UTF-8 of bounded length. The proxy that
+// shows it takes out what a terminal would act on.
+func CleanPrompt(prompt string) string { return clip(prompt, protocol.MaxSecretPrompt) }

@@ -1,0 +1,143 @@
+package secrets
+
+import (
+	"cmp"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"terminalproxy/protocol"
+)
+
+// agents are the coding agents that are told by their looks, with the parts of paths by which a
+// program that runs under an interpreter is known.
+var agents = []struct {
+	name  string
+	parts []string
+}{
+	{"claude", []string{"claude", "claude-code"}},
+	{"codex", []string{"codex"}},
+	{"gemini", []string{"gemini", "gemini-cli"}},
+	{"opencode", []string{"opencode", "opencode-ai"}},
+	{"copilot", []string{"copilot"}},
+}
+
+// describe returns who asks, for people. clients names the agents that are connected, by process:
+// the program that started one of those is that agent.
+func (f *facts) describe(program string, clients map[int]string) protocol.SecretAsker {
+	p := &f.chain[0]
+	a := protocol.SecretAsker{
+		Program: program, Pid: p.pid, Started: p.started,
+		Command: clip(quoteCommand(f.typedCommand(program)), protocol.MaxText), Cwd: clip(f.asker.dir, protocol.MaxText),
+		Host: clip(findHost(p.args), protocol.MaxReason),
+	}
+	for _, c := range f.chain[1:] {
+		a.Chain = append(a.Chain, clip(c.program(), protocol.MaxName))
+	}
+	a.Agent, a.Proven = f.findAgent(clients)
+	a.Agent = clip(a.Agent, protocol.MaxName)
+	return a
+}
+
+// typedCommand returns the process whose command line says what is done: a git that a person would
+// type starts others, by which it reaches a server.
+func (f *facts) typedCommand(program string) *process {
+	at := 0
+	for program == "git" && at+1 < len(f.chain) && f.chain[at+1].program() == "git" {
+		at++
+	}
+	return &f.chain[at]
+}
+
+// findAgent returns the nearest agent among the ancestors.
+func (f *facts) findAgent(clients map[int]string) (name string, proven bool) {
+	started := map[int]string{}
+	for pid, name := range clients {
+		started[parentOf(pid)] = name
+	}
+	for i := range f.chain {
+		looks := f.chain[i].looksLike()
+		if name, isAgent := started[f.chain[i].pid]; isAgent {
+			return cmp.Or(looks, name, "agent"), true
+		}
+		if looks != "" {
+			return looks, false
+		}
+	}
+	return "", false
+}
+
+// agentProcess returns the process of the nearest agent, or the asking program's own.
+func (f *facts) agentProcess(name string, clients map[int]string) *process {
+	for i := range f.chain {
+		alone := &facts{chain: f.chain[i : i+1]}
+		if found, _ := alone.findAgent(clients); name != "" && found == name {
+			return &f.chain[i]
+		}
+	}
+	return &f.chain[0]
+}
+
+// looksLike returns the coding agent that a process looks like, or "".
+func (p *process) looksLike() string {
+	words := strings.Split(p.path, "/")
+	for _, arg := range p.args[:min(2, len(p.args))] { // an interpreter, and its script
+		words = append(words, strings.Split(arg, "/")...)
+	}
+	for i, w := range words {
+		words[i] = strings.TrimSuffix(w, filepath.Ext(w))
+	}
+	for _, a := range agents {
+		for _, part := range a.parts {
+			if slices.Contains(words, part) {
+				return a.name
+			}
+		}
+	}
+	return ""
+}
+
+// quoteCommand returns a command line as a person would type it. The first word is the running
+// program's own name, not the one that it gives itself.
+func quoteCommand(p *process) string {
+	words := []string{p.program()}
+	if !p.system && p.path != "" { // not the system's: say where it lies
+		words[0] = p.path
+	}
+	if len(p.args) > 0 {
+		words = append(words, p.args[1:]...)
+	}
+	for i, w := range words {
+		if w == "" || strings.ContainsFunc(w, isSpecial) {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func isSpecial(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:=@,+%^", r)
+}
+
+// findHost returns the machine that git names in a command line.
+func findHost(args []string) string {
+	for _, arg := range args {
+		if m := addressOf().FindStringSubmatch(arg); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// addressOf matches an address and, in it, the machine.
+var addressOf = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:https?|ftps?|ssh)://(?:[^/@]*@)?([^/?#]+)`)
+})
+
+// clip returns valid UTF-8 of at most most bytes.
+func clip(text string, most int) string {
+	return protocol.Clip(strings.ToValidUTF8(text, "?"), most)
+}

@@ -1,0 +1,199 @@
+package secrets
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"terminalproxy/protocol"
+)
+
+const ada = 1001
+
+// fromShell are the ancestors of a command that a coding agent runs.
+func fromShell(program process) []process {
+	return []process{
+		program,
+		{pid: 30, name: "bash", path: "/usr/bin/bash", args: []string{"bash", "-c", "x"}, real: ada, effective: ada, system: true},
+		{pid: 20, name: "node", path: "/usr/bin/node", args: []string{"node", "/opt/claude-code/cli.js"}, real: ada, effective: ada, system: true},
+		{pid: 10, name: "bash", path: "/usr/bin/bash", args: []string{"-bash"}, real: ada, effective: ada, system: true},
+	}
+}
+
+func sudo() process {
+	return process{pid: 40, name: "sudo", args: []string{"sudo", "apt-get", "install", "jq"}, real: ada, effective: 0}
+}
+
+func program(path string, args ...string) process {
+	return process{pid: 40, name: "x", path: path, args: args, real: ada, effective: ada, system: true}
+}
+
+// asked are the facts of a question by a program.
+func asked(p process) *facts {
+	return &facts{
+		asker:   process{pid: 50, parent: 40, name: "gateway-askpass", path: "/usr/bin/gateway", dir: "/home/ada/app", real: ada, effective: ada},
+		chain:   fromShell(p),
+		ownFile: true, beside: true, stdout: "pipe:[7]",
+	}
+}
+
+// Who may ask, and what the others are told: the whole policy.
+func TestWhoMayAsk(t *testing.T) {
+	gitFill := program("/usr/bin/git", "git", "credential", "fill")
+	for _, c := range []struct {
+		name    string
+		facts   *facts
+		program string
+		err     error
+	}{
+		{"sudo", asked(sudo()), "sudo", nil},
+		{"sudo under ansible", asked(process{pid: 40, name: "sudo", args: []string{"sudo", "-H", "-A", "-u", "root", "/bin/sh", "-c", "echo BECOME"}, real: ada, effective: 0}), "sudo", nil},
+		{"ssh for a password or a new host", asked(program("/usr/bin/ssh", "ssh", "ada@host")), "ssh", nil},
+		{"ssh-add", asked(program("/usr/bin/ssh-add", "ssh-add")), "ssh", nil},
+		{"a signature of git by ssh-keygen", asked(program("/usr/bin/ssh-keygen", "ssh-keygen", "-Y", "sign")), "ssh", nil},
+		{"git over https", asked(program("/usr/lib/git-core/git-remote-http", "git-remote-https", "origin", "https://ada@example.com/x.git")), "git", nil},
+		{"a git of the user's own", asked(process{pid: 40, path: "/home/ada/conda/git-remote-https", args: []string{"x"}, real: ada, effective: ada}), "git", nil},
+
+		{"by hand", asked(program("/usr/bin/bash", "bash")), "", refusedHelper},
+		{"in $(...)", asked(program("/usr/bin/dash", "sh", "-c", "x=$(gateway-askpass x)")), "", refusedHelper},
+		{"a shell called ssh", asked(program("/usr/bin/bash", "ssh")), "", refusedHelper},
+		{"git credential fill", asked(gitFill), "", refusedFill},
+		{"a sudo that is not root's", asked(process{pid: 40, name: "sudo", path: "/home/ada/sudo", args: []string{"sudo"}, real: ada, effective: ada}), "", refusedSudo},
+		{"another name for root's rights", asked(process{pid: 40, name: "pkexec", real: ada, effective: 0}), "", refusedHelper},
+		{"to a file", with(asked(sudo()), func(f *facts) { f.stdout = "/tmp/x" }), "", refusedOutput},
+		{"to a FIFO", with(asked(sudo()), func(f *facts) { f.stdout = "/tmp/fifo" }), "", refusedOutput},
+		{"to a terminal", with(asked(sudo()), func(f *facts) { f.stdout = "/dev/pts/3" }), "", refusedOutput},
+		{"to a socket", with(asked(sudo()), func(f *facts) { f.stdout = "socket:[7]" }), "", refusedOutput},
+		{"to a pipe that others read", with(asked(sudo()), func(f *facts) { f.sharers = []int{9} }), "", refusedSharers},
+		{"a traced helper", with(asked(sudo()), func(f *facts) { f.asker.tracer = 9 }), "", refusedDebugger},
+		{"a traced program", with(asked(program("/usr/bin/ssh")), func(f *facts) { f.chain[0].tracer = 9 }), "", refusedDebugger},
+		{"another helper", with(asked(sudo()), func(f *facts) { f.ownFile = false }), "", refusedFile},
+		{"from a container", with(asked(sudo()), func(f *facts) { f.beside = false }), "", refusedPlace},
+		{"without a parent", with(asked(sudo()), func(f *facts) { f.chain = nil }), "", refusedHelper},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			program, err := c.facts.judge()
+			require.Equal(t, c.program, program)
+			require.Equal(t, c.err, err)
+		})
+	}
+}
+
+func with(f *facts, change func(*facts)) *facts {
+	change(f)
+	return f
+}
+
+func TestWhatTheUserReadsOfAnAsker(t *testing.T) {
+	f := asked(sudo())
+	require.Equal(t, protocol.SecretAsker{
+		Program: "sudo", Command: "sudo apt-get install jq", Cwd: "/home/ada/app", Pid: 40,
+		Agent: "claude", Chain: []string{"bash", "node", "bash"},
+	}, f.describe("sudo", nil))
+	// A client of the gateway says which agent it is, whatever that looks like.
+	f.chain[2].pid = os.Getppid()
+	f.chain[2].args = nil
+	require.Equal(t, "Claude Code", f.describe("sudo", map[int]string{os.Getpid(): "Claude Code"}).Agent)
+	require.Equal(t, "agent", f.describe("sudo", map[int]string{os.Getpid(): ""}).Agent)
+	require.True(t, f.describe("sudo", map[int]string{os.Getpid(): ""}).Proven)
+	require.Empty(t, f.describe("sudo", nil).Agent)
+	f.chain[1].args = []string{"bash", "-c", "a b'c\x1b[2J"}
+	f.chain[0] = process{pid: 40, name: "x", path: "/home/ada/bin/git-remote-https", args: []string{"", "origin", "https://ada:x@example.com:8443/a b"}, real: ada, effective: ada}
+	got := f.describe("git", nil)
+	require.Equal(t, "/home/ada/bin/git-remote-https origin 'https://ada:x@example.com:8443/a b'", got.Command)
+	require.Equal(t, "example.com:8443", got.Host)
+	f.chain = append([]process{f.chain[0], program("/usr/bin/git", "git", "remote-https", "x"), program("/usr/bin/git", "git", "push")}, f.chain[1:]...)
+	require.Equal(t, "git push", f.describe("git", nil).Command)
+	require.NoError(t, protocol.Check(&protocol.SecretAsk{RequestID: "r", SessionID: "s", Kind: "text", PublicKeyB64: []byte("k"), Asker: got}))
+}
+
+func TestAQuestionGoesWhereThePersonIs(t *testing.T) {
+	f := asked(sudo())
+	session := func(id string, pid int, used int64) protocol.SessionInfo {
+		return protocol.SessionInfo{SessionID: id, Pid: pid, UsedAt: used, State: protocol.StateRunning}
+	}
+	headless, left, lost := session("headless", 30, 9), session("left", 30, 9), session("lost", 30, 9)
+	headless.Headless, left.DetachedAt, lost.State = true, 1, protocol.StateLost
+	require.Equal(t, []string{"near", "far", "recent", "old"}, f.sessionsToAsk([]protocol.SessionInfo{
+		session("old", 1, 5), session("far", 10, 1), headless, session("recent", 2, 7), session("near", 30, 2), left, lost,
+	}))
+}
+
+func TestHowOftenAProgramMayAsk(t *testing.T) {
+	now := time.Now()
+	var l limits
+	admit := func(program, agent int, kind string) error {
+		_, err := l.admit(now, identity{program, 1}, identity{agent, 1}, kind, "x")
+		return err
+	}
+	for range askersPerProgram {
+		require.NoError(t, admit(1, 9, protocol.SecretHidden))
+	}
+	require.Equal(t, refusedOften, admit(1, 9, protocol.SecretHidden))
+	require.NoError(t, admit(1, 9, protocol.SecretConfirm), "another kind")
+	require.Equal(t, refusedOften, admit(1, 9, protocol.SecretConfirm), "ssh asks again for ever")
+	for program := 2; program < 2+askersPerAgent-askersPerProgram-1; program++ {
+		require.NoError(t, admit(program, 9, protocol.SecretHidden))
+	}
+	require.Equal(t, refusedFlood, admit(50, 9, protocol.SecretHidden))
+	require.NoError(t, admit(51, 8, protocol.SecretHidden), "another agent")
+	now = now.Add(agentPause - time.Second)
+	require.Equal(t, refusedFlood, admit(52, 9, protocol.SecretHidden))
+	now = now.Add(2 * time.Second)
+	require.NoError(t, admit(53, 9, protocol.SecretHidden))
+
+	l.noteAnswer(now, identity{60, 1}, "x", true)
+	require.Equal(t, refusedByUser, admit(60, 7, protocol.SecretHidden))
+	l.noteAnswer(now, identity{61, 1}, "x", false)
+	again, err := l.admit(now, identity{61, 1}, identity{7, 1}, protocol.SecretHidden, "x")
+	require.NoError(t, err)
+	require.True(t, again, "the last answer was wrong")
+	again, err = l.admit(now, identity{61, 2}, identity{7, 1}, protocol.SecretHidden, "x")
+	require.NoError(t, err)
+	require.False(t, again, "another process with that number")
+	for i := range 3 * maxRemembered {
+		l.noteAnswer(now, identity{1000 + i, 1}, "x", true)
+	}
+	require.LessOrEqual(t, len(l.uses), maxRemembered)
+}
+
+func TestAnAnswerOpensItsOwnQuestionOnly(t *testing.T) {
+	for range 20 {
+		key, err := NewKey()
+		require.NoError(t, err)
+		other, err := NewKey()
+		require.NoError(t, err)
+		ask := &protocol.SecretAsk{Kind: protocol.SecretHidden, Prompt: "Password: ", PublicKeyB64: key.Public()}
+		sealed := sealFor(t, ask, "s3cret")
+		text, err := key.Open(ask.Kind, ask.Prompt, sealed)
+		require.NoError(t, err)
+		require.Equal(t, "s3cret", string(text))
+		for i, open := range []func() ([]byte, error){
+			func() ([]byte, error) { return key.Open(ask.Kind, "Password for prod: ", sealed) },
+			func() ([]byte, error) { return key.Open(protocol.SecretText, ask.Prompt, sealed) },
+			func() ([]byte, error) { return other.Open(ask.Kind, ask.Prompt, sealed) },
+			func() ([]byte, error) { return key.Open(ask.Kind, ask.Prompt, sealed[:len(sealed)-1]) },
+			func() ([]byte, error) { return key.Open(ask.Kind, ask.Prompt, nil) },
+		} {
+			_, err := open()
+			require.Error(t, err, fmt.Sprint(i))
+		}
+	}
+}
+
+func TestWhatAPromptAsksFor(t *testing.T) {
+	for prompt, kind := range map[string]string{
+		"[sudo] password for ada: ":              protocol.SecretHidden,
+		"":                                       protocol.SecretHidden,
+		"Username for 'https://example.com': ":   protocol.SecretText,
+		"Password for 'https://ada@example.com'": protocol.SecretHidden,
+		"The authenticity of host 'x' can't be established.\nAre you sure you want to continue connecting (yes/no/[fingerprint])? ": protocol.SecretConfirm,
+		"Are you sure you want to continue connecting (yes/no)? ":                                                                   protocol.SecretConfirm,
+	} {
+		require.Equal(t, kind, KindOf(prompt, ""), prompt)
+	}
+	require.Equal(t, protocol.SecretConfirm, KindOf("Allow use of key?", "confirm"))
+}

@@ -1,0 +1,268 @@
+package secrets
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"terminalproxy/protocol"
+)
+
+// soPeerPidfd is SO_PEERPIDFD (unix(7)), from Linux 6.5 on.
+const soPeerPidfd = 77
+
+// maxRead bounds what is read of a file of /proc, in bytes.
+const maxRead = 64 << 10
+
+// peer is a process at the other end of a Unix socket. Its handle stays that process's when another
+// one has its number.
+type peer struct {
+	handle int // a pidfd
+	pid    int
+}
+
+// openPeer returns the process that dialled a socket.
+func openPeer(conn *net.UnixConn) (*peer, error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return nil, fmt.Errorf("ask who dialled: %w", err)
+	}
+	p, asked := &peer{handle: -1}, error(nil)
+	err = raw.Control(func(fd uintptr) {
+		cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+		if asked = err; err != nil {
+			return
+		}
+		p.pid = int(cred.Pid)
+		if p.handle, asked = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, soPeerPidfd); asked != nil {
+			p.handle, asked = unix.PidfdOpen(p.pid, 0)
+		}
+	})
+	switch err := errors.Join(err, asked); {
+	case p.pid == 0: // of another namespace
+		return nil, refusedPlace
+	case err != nil:
+		return nil, fmt.Errorf("ask who dialled: %w", err)
+	}
+	unix.CloseOnExec(p.handle)
+	return p, nil
+}
+
+func (p *peer) close() { _ = unix.Close(p.handle) }
+
+// isAlive reports whether the process runs: its number is its own then.
+func (p *peer) isAlive() bool {
+	fds := []unix.PollFd{{Fd: int32(p.handle), Events: unix.POLLIN}} //nolint:gosec // a descriptor
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n == 0
+}
+
+// readFacts reads who asks. own are the files that a helper may run.
+func (p *peer) readFacts(own []os.FileInfo) (*facts, error) {
+	asker, err := readProcess(p.pid)
+	if err != nil {
+		return nil, errGone
+	}
+	f := &facts{asker: asker, beside: isBeside(p.pid), ownFile: runsFile(p.pid, own)}
+	for at := &f.asker; at.parent > 0 && len(f.chain) < protocol.MaxAskerChain; {
+		next, err := readProcess(at.parent)
+		if err != nil || next.started > at.started {
+			break // it has ended, and its number may be another's
+		}
+		f.chain = append(f.chain, next)
+		at = &f.chain[len(f.chain)-1]
+	}
+	f.stdout, _ = os.Readlink(procFile(p.pid, "fd/1"))
+	if strings.HasPrefix(f.stdout, "pipe:") && len(f.chain) > 0 {
+		f.sharers = findSharers(f.stdout, p.pid, f.chain[0].pid)
+	}
+	if !p.isAlive() {
+		return nil, errGone
+	}
+	return f, nil
+}
+
+// checkSealed returns an error unless the kernel keeps the process's memory from the user's other
+// processes. Root reads it in any case.
+func (p *peer) checkSealed(started int64) error {
+	status, err := readSmall(procFile(p.pid, "status"))
+	if stat, err2 := readStat(p.pid); err != nil || err2 != nil || stat.started != started ||
+		!p.isAlive() {
+		return errGone
+	}
+	if field(status, "TracerPid:", 0) != 0 {
+		return refusedDebugger
+	}
+	_, err = os.Readlink(procFile(p.pid, "exe"))
+	if os.Geteuid() != 0 && !errors.Is(err, os.ErrPermission) {
+		return refusedDebugger
+	}
+	return nil
+}
+
+func procFile(pid int, name string) string {
+	return filepath.Join("/proc", strconv.Itoa(pid), name)
+}
+
+func readSmall(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data := make([]byte, maxRead)
+	n, err := f.Read(data)
+	if n == 0 && err != nil && !strings.HasSuffix(path, "cmdline") {
+		return nil, err
+	}
+	return data[:n], nil
+}
+
+// readProcess reads a process. Its start tells that all of it is of one process.
+func readProcess(pid int) (process, error) {
+	p, err := readStat(pid)
+	if err != nil {
+		return p, err
+	}
+	status, err := readSmall(procFile(pid, "status"))
+	if err != nil {
+		return p, err
+	}
+	p.real, p.effective = field(status, "Uid:", 0), field(status, "Uid:", 1)
+	p.tracer = field(status, "TracerPid:", 0)
+	p.path, _ = os.Readlink(procFile(pid, "exe"))
+	p.dir, _ = os.Readlink(procFile(pid, "cwd"))
+	if info, err := os.Stat(procFile(pid, "exe")); err == nil {
+		stat, ok := info.Sys().(*syscall.Stat_t)
+		p.system = ok && stat.Uid == 0 && info.Mode().Perm()&0o022 == 0
+	}
+	line, _ := readSmall(procFile(pid, "cmdline"))
+	if line = bytes.TrimSuffix(line, []byte{0}); len(line) > 0 {
+		p.args = strings.Split(string(line), "\x00")
+	}
+	again, err := readStat(pid)
+	if err != nil || again.started != p.started || again.parent != p.parent {
+		return p, errGone
+	}
+	return p, nil
+}
+
+// readStat reads what stands in the stat of a process (proc_pid_stat(5)). Its name may hold
+// anything, also parentheses.
+func readStat(pid int) (process, error) {
+	stat, err := readSmall(procFile(pid, "stat"))
+	if err != nil {
+		return process{}, err
+	}
+	from, to := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if from < 0 || to < from {
+		return process{}, errGone
+	}
+	fields := strings.Fields(string(stat[to+1:]))
+	if len(fields) < 20 {
+		return process{}, errGone
+	}
+	parent, _ := strconv.Atoi(fields[1])
+	started, _ := strconv.ParseInt(fields[19], 10, 64)
+	return process{pid: pid, parent: parent, started: started, name: string(stat[from+1 : to])}, nil
+}
+
+// field returns a number of a line of a status, -1 if it is missing.
+func field(status []byte, label string, at int) int {
+	for line := range bytes.Lines(status) {
+		if rest, ok := bytes.CutPrefix(line, []byte(label)); ok {
+			if fields := strings.Fields(string(rest)); at < len(fields) {
+				if n, err := strconv.Atoi(fields[at]); err == nil {
+					return n
+				}
+			}
+		}
+	}
+	return -1
+}
+
+// isBeside reports whether a process is in our namespaces of processes and users.
+func isBeside(pid int) bool {
+	for _, name := range []string{"ns/pid", "ns/user"} {
+		own, err := os.Readlink("/proc/self/" + name)
+		if other, err2 := os.Readlink(procFile(pid, name)); err != nil || err2 != nil || other != own {
+			return false
+		}
+	}
+	return true
+}
+
+// runsFile reports whether a process runs one of these files.
+func runsFile(pid int, files []os.FileInfo) bool {
+	runs, err := os.Stat(procFile(pid, "exe"))
+	if err != nil {
+		return false
+	}
+	for _, file := range files {
+		if os.SameFile(runs, file) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownFiles returns the files that a helper may run: this process's own, and the gateway beside it.
+func ownFiles() (all []os.FileInfo) {
+	paths := []string{"/proc/self/exe"}
+	if path, err := os.Readlink("/proc/self/exe"); err == nil {
+		paths = append(paths, filepath.Join(filepath.Dir(path), "gateway"))
+	}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil {
+			all = append(all, info)
+		}
+	}
+	return all
+}
+
+// findSharers returns the processes that hold a pipe open, apart from the two that it is for. What
+// belongs to root or to another user cannot be looked at, and is not this user's.
+func findSharers(pipe string, asker, program int) (all []int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err == nil && pid != asker && pid != program && holdsPipe(pid, pipe) {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+func holdsPipe(pid int, pipe string) bool {
+	dir := procFile(pid, "fd")
+	fds, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for _, fd := range fds {
+		if link, err := os.Readlink(filepath.Join(dir, fd.Name())); err == nil && link == pipe {
+			return true
+		}
+	}
+	return false
+}
+
+// parentOf returns the process that started another one, 0 if it is unknown.
+func parentOf(pid int) int {
+	p, err := readStat(pid)
+	if err != nil {
+		return 0
+	}
+	return p.parent
+}

@@ -1,0 +1,39 @@
+package secrets
+
+import (
+	"crypto/ecdh"
+	"crypto/hpke"
+	"crypto/rand"
+	"fmt"
+
+	"terminalproxy/protocol"
+)
+
+// Key opens the answer to one question.
+type Key struct{ private hpke.PrivateKey }
+
+// NewKey makes the key of one question.
+func NewKey() (*Key, error) {
+	private, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	k, err := hpke.NewDHKEMPrivateKey(private)
+	if err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	return &Key{k}, nil
+}
+
+// Public returns the half for the one who answers.
+func (k *Key) Public() []byte { return k.private.PublicKey().Bytes() }
+
+// Open opens the answer to a question with these words.
+func (k *Key) Open(kind, prompt string, sealed []byte) ([]byte, error) {
+	info := (&protocol.SecretAsk{Kind: kind, Prompt: prompt}).SealInfo()
+	text, err := hpke.Open(k.private, hpke.HKDFSHA256(), hpke.AES128GCM(), info, sealed)
+	if err != nil {
+		return nil, fmt.Errorf("the answer is not for this question: %w", err)
+	}
+	return text, nil
+}
