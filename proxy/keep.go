@@ -113,6 +113,7 @@ func (l *life) detachWindow(why keep.Release) {
 		s.child.ReturnForeground()
 	}
 	k.SetWindow(nil)
+	s.desk.Leave()
 	w.ReturnTerminal(s.id, why)
 	w.Close()
 	l.announceWindow(false)

@@ -10,6 +10,7 @@ import (
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/consent/secretprompt"
+	"terminalproxy/proxy/display/desk"
 	"terminalproxy/proxy/display/notice"
 	"terminalproxy/proxy/heap"
 	"terminalproxy/proxy/record/recording"
@@ -75,6 +76,11 @@ func (p pressed) NoteActivity() {
 }
 
 func (p pressed) AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool) {
+	now := time.Now()
+	if rest, took := p.s.desk.AddKey(now, u, inPaste); took {
+		p.s.authority.NoteOwnTyping(now)
+		return rest, u.Kind != keys.Reclaim || !p.s.authority.IsSought()
+	}
 	return p.s.requests.AddToMessage(u, inPaste)
 }
 
@@ -262,6 +268,11 @@ func (o *observed) SetMouseReports(raw bool) {
 // can be read there no longer.
 func (s *session) questionShown(question uint64) {
 	now := time.Now()
+	if question >= desk.FirstNumber {
+		s.desk.NoteShown(now, question)
+		return
+	}
+	s.desk.NoteUnshown()
 	s.pump.Post(func(time.Time) {
 		switch question {
 		case s.authority.Question():

@@ -23,6 +23,7 @@ import (
 	"terminalproxy/proxy/consent/reclaimkey"
 	"terminalproxy/proxy/detached/attach"
 	"terminalproxy/proxy/display/copier"
+	"terminalproxy/proxy/display/desk"
 	"terminalproxy/proxy/display/events"
 	"terminalproxy/proxy/display/overlay"
 	"terminalproxy/proxy/link"
@@ -54,6 +55,7 @@ type session struct {
 	rules     authority.Rules
 	detector  *reclaimkey.Detector
 	status    *overlay.Status
+	desk      *desk.Desk // nil without agents
 	link      *link.Link
 	requests  *requests.Handler
 	recording *recording.Recording

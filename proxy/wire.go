@@ -75,6 +75,7 @@ func (s *session) wireControl(agent *AgentConfig) {
 		Keyboard:   s.term.HasKeyboard(),
 		OneProgram: agent.OneProgram,
 	}, controlled{s})
+	s.desk = s.newDesk(agent)
 	s.tracker = &line.Tracker{
 		Cooked: func() bool { l, err := s.child.Line(); return err == nil && l.Canonical },
 		Spell: func() uint64 {
@@ -119,7 +120,8 @@ func (s *session) pumpConfig(poll pump.Poller) pump.Config {
 		s.log.Error("an input was in no state for what happened to it", "state", st, "event", e)
 	}
 	c.Scan = s.detector
-	c.Control, c.Line = s.beside.GuardControl(s.authority), s.beside.WatchKeys(s.tracker)
+	c.Control = asked{s.beside.GuardControl(s.authority), s.desk}
+	c.Line = s.beside.WatchKeys(s.tracker)
 	if agent.OneProgram || agent.Policy != nil {
 		c.Back = s.authority.CameBack(s.child.Comeback())
 	}
@@ -193,6 +195,7 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 		Repaint:    func() { s.copier.Repaint() },
 		OneProgram: agent.OneProgram,
 		Present:    s.term.HasScreen,
+		Desk:       s.desk,
 		Colors:     overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""),
 		Taste:      agent.Look,
 	}
@@ -289,6 +292,7 @@ func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 		Status:      s.status,
 		Recorder:    requestsRecorder{s.recording},
 		Tracker:     s.tracker,
+		Desk:        s.desk,
 	}
 	if h := s.conf.headless; h != nil {
 		c.Own, c.Attached = h, s.attached

@@ -36,6 +36,10 @@ const (
 	Ask Kind = "ask"
 	// By answered what the coding agent asked under Request: Text in words.
 	Answer Kind = "answer"
+	// Program, which Agent started, asked the user for a secret: Asked (its command line), Text (its
+	// own words), Parent (its ancestors), Fate, Seconds. Neither the answer nor its length is
+	// recorded.
+	Secret Kind = "secret"
 	Halt   Kind = "halt" // By, or Agent, interrupted the coding agent's turn
 	// The user typed, or By elsewhere; neither the keys nor their number are recorded.
 	User Kind = "user"
@@ -185,6 +189,8 @@ func (e *Entry) Sentence() string {
 		return e.authorName() + " asks under " + e.Request + ": " + e.Text
 	case Answer:
 		return e.authorName() + " answers " + e.Request + ": " + e.Text
+	case Secret:
+		return e.describeSecret()
 	case Halt:
 		return e.authorName() + " interrupts the coding agent"
 	case User:
@@ -318,7 +324,7 @@ func (e *Entry) memorySize() int {
 // hasMarker reports whether the asciicast gets a marker for the entry.
 func (e *Entry) hasMarker() bool {
 	switch e.Kind {
-	case Request, Grant, Refuse, End, Blackout, Said, Told, Prompt, Ask, Answer, Halt, Gap:
+	case Request, Grant, Refuse, End, Blackout, Said, Told, Prompt, Ask, Answer, Halt, Secret, Gap:
 		return true
 	case Input:
 		// the bytes of a mouse are not for people
@@ -326,4 +332,15 @@ func (e *Entry) hasMarker() bool {
 	default:
 		return false
 	}
+}
+
+// describeSecret says what became of a program's question for a secret.
+func (e *Entry) describeSecret() string {
+	by := ""
+	if e.Agent != nil && e.Agent.Name != "" {
+		by = ", started by " + e.Agent.Name + ","
+	}
+	fate := map[string]string{"answer": "answered", "refuse": "refused"}[e.Fate]
+	return fmt.Sprintf("%s%s asks the user for a secret (%s): %s after %d s",
+		e.Program, by, e.Asked, cmp.Or(fate, e.Fate), e.Seconds)
 }

@@ -195,6 +195,13 @@ type Status interface {
 	LastSeenMessage() control.Heard
 }
 
+// Desk puts programs' questions for secrets to the user. It is safe for concurrent use.
+type Desk interface {
+	Ask(m *protocol.SecretAsk)
+	// Withdraw takes a question back, if there is one under this id.
+	Withdraw(requestID string)
+}
+
 // Recorder records what agents do, if the session is recorded. It never blocks.
 type Recorder interface {
 	// RecordRequest records an agent's request for control and the error if it was refused at once.

@@ -58,6 +58,7 @@ type Config struct {
 	Terminal  Terminal
 	Status    Status
 	Recorder  Recorder
+	Desk      Desk
 	Tracker   *line.Tracker // follows all keys
 	Own       Own           // nil in the user's own terminal
 	Attached  Attached      // nil if Own is
@@ -195,6 +196,8 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 		h.handleChat(m)
 	case *protocol.ChatAsk:
 		h.handleChatAsk(m)
+	case *protocol.SecretAsk:
+		h.Desk.Ask(m)
 	case *protocol.AgentPresence:
 		h.handlePresence(m)
 	case *protocol.Close:

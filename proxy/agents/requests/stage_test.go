@@ -35,7 +35,7 @@ func newStage(change func(c *Config)) *stage {
 	s := &stage{machine: control.New(control.Config{Keyboard: true})}
 	c := Config{
 		SessionID: "sh-1", Started: time.Now(), Log: slog.New(slog.DiscardHandler), Observer: stagedObserver{s: s, model: screen.New(screen.Config{Cols: 20, Rows: 4})},
-		Pump: stagedPump{s: s}, Control: stagedControl{s.machine}, Link: s, Program: stagedProgram{s: s}, Status: stagedStatus{}, Recorder: stagedRecorder{},
+		Pump: stagedPump{s: s}, Control: stagedControl{s.machine}, Link: s, Program: stagedProgram{s: s}, Status: stagedStatus{}, Recorder: stagedRecorder{}, Desk: stagedDesk{},
 		Tracker: &line.Tracker{Cooked: func() bool { return false }, Group: func() int { return 0 }},
 	}
 	if change != nil {
@@ -170,3 +170,9 @@ func (o *stagedOwn) Agent() control.Agent {
 func (o *stagedOwn) IsUnattended() bool { return !o.attached }
 func (o *stagedOwn) NoteActivity()      { o.touched++ }
 func (o *stagedOwn) Stop()              { o.stopped = true }
+
+// stagedDesk has no questions.
+type stagedDesk struct{}
+
+func (stagedDesk) Ask(*protocol.SecretAsk) {}
+func (stagedDesk) Withdraw(string)         {}

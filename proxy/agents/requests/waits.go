@@ -129,6 +129,7 @@ func dependsOnProgram(m *protocol.Wait) bool {
 // to a request for control for the agent's next wait.
 func (h *Handler) handleCancel(m *protocol.Cancel) {
 	h.withdrawRequests(m.RequestID, "the agent that asked took it back, or is gone")
+	h.Desk.Withdraw(m.RequestID)
 	if m.Withdraw {
 		h.Pump.WithdrawInput(m.RequestID, !m.Gone)
 		h.Pump.Post(func(now time.Time) { h.Control.WithdrawRequest(now, m.RequestID) })

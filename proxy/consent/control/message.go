@@ -63,6 +63,10 @@ func (g *grant) MessageRecipient(heard Heard) Agent {
 	return g.agent
 }
 
+// NoteOwnTyping notes that the user types for the proxy itself: a question that comes now is
+// unexpected.
+func (m *Machine) NoteOwnTyping(now time.Time) { m.typed = now }
+
 // Message returns the open message, or nil. It may be changed until the next call to the machine.
 func (q *question) Message() *Message {
 	if !q.message.Open {

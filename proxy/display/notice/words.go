@@ -32,9 +32,12 @@ func Recipient(name string) string {
 
 // Reason returns an agent's own words for the user: between quotation marks, which they cannot end,
 // on one line, and without text that looks like the proxy's own hints.
-func Reason(text string) string {
+func Reason(text string) string { return Foreign(text, 200) }
+
+// Foreign is [Reason] for a text of at most most characters.
+func Foreign(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
-	return hideHints(unquote.Replace(Clean(text, 200)))
+	return hideHints(unquote.Replace(Clean(text, most)))
 }
 
 // Message returns a message for the user: on one line, without invisible or blank-looking

@@ -47,6 +47,19 @@ type Config struct {
 	Leave      string      // in the menu: how to leave another person's session
 	Repaint    func()      // requests a redraw; called on any goroutine
 	Present    func() bool // whether a person can see the screen; nil means always
+	Desk       Desk        // programs' questions for secrets, or nil
+}
+
+// Desk words programs' questions for secrets.
+type Desk interface {
+	// IsOpen reports whether the user types an answer, and HasQuestion whether a question waits.
+	IsOpen() bool
+	HasQuestion() bool
+	// ComposeLine returns the line for a screen of this size, or "", and the number of its question,
+	// 0 if that cannot be read. No question of control has that number.
+	ComposeLine(cols, rows int) (line string, number uint64)
+	// NoteUnshown notes that the question is not on the screen.
+	NoteUnshown()
 }
 
 // Status holds what the proxy has to say to the user: a line over the bottom row while something
@@ -70,6 +83,7 @@ type Status struct {
 	begun bool      // a grant began: unlock the terminal's keyboard, to be sure
 	sign  sign      // that an agent drives
 	inbox inbox     // messages to the user
+	desk  uint64    // the question of the desk that the bell has rung for
 }
 
 // New returns a status that has nothing to say.
@@ -191,6 +205,12 @@ func (s *Status) composeNow(
 		line, question = s.replaceUnreadable(line, question, cols, rows)
 	}
 	s.small = asks && question == 0
+	if deskLine, number := s.deskLineLocked(cols, rows); deskLine != "" {
+		line, question, s.small = deskLine, number, number == 0
+		s.inbox.onLine = nil
+		ring = ring || number != 0 && number != s.desk
+		s.desk = max(s.desk, number)
+	}
 	if s.conf.Title {
 		if title == "" {
 			title = s.conf.Name
@@ -199,6 +219,20 @@ func (s *Status) composeNow(
 	}
 	ring = s.noteOnLineLocked(before) || ring
 	return line, window, ring, question
+}
+
+// deskLineLocked returns the line with a program's question for a secret, "" if it is not its turn.
+// Questions about control come first; but nothing covers an answer that the user types.
+func (s *Status) deskLineLocked(cols, rows int) (line string, number uint64) {
+	desk := s.conf.Desk
+	if desk == nil || !s.conf.Line {
+		return "", 0
+	}
+	if !desk.IsOpen() && (s.state.Message.Open || s.state.HasQuestion()) {
+		desk.NoteUnshown()
+		return "", 0
+	}
+	return desk.ComposeLine(cols, rows)
 }
 
 func (s *Status) lineLocked(now time.Time, cols, rows int) string {
@@ -238,6 +272,8 @@ func (s *Status) lineLocked(now time.Time, cols, rows int) string {
 // titleTag says in the window's title who has the keyboard.
 func (s *Status) titleTag(now time.Time) string {
 	switch st := s.state; {
+	case s.conf.Desk != nil && s.conf.Desk.HasQuestion():
+		return "[a program asks for a password]"
 	case st.Hidden:
 		return "[hidden]"
 	case s.isGuarding(now):

@@ -19,7 +19,9 @@ type wording struct {
 // LabelGrant sets the label of the grant key: the session is at another terminal now.
 func (w *wording) LabelGrant(label string) { w.grant.Store(&label) }
 
-// grantLabel returns what people press to give the keyboard.
+// GrantLabel returns what people press to give the keyboard.
+func (w *wording) GrantLabel() string { return w.grantLabel() }
+
 func (w *wording) grantLabel() string {
 	if label := w.grant.Load(); label != nil {
 		return *label

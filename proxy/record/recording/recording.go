@@ -17,6 +17,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/display/desk"
 	"terminalproxy/proxy/display/notice"
 	"terminalproxy/proxy/record"
 	"terminalproxy/proxy/terminal/child"
@@ -331,6 +332,22 @@ func (r *Recording) RecordUserMessage(agent control.Agent, by, text string) {
 	e := record.Entry{Kind: record.Told, By: by, Why: text}
 	if agent.ID != "" {
 		e.Agent = &record.Agent{ID: agent.ID, Name: agent.Name}
+	}
+	r.AddEntry(e)
+}
+
+// RecordSecret records what became of a program's question for a secret. It may be called on any
+// goroutine.
+func (r *Recording) RecordSecret(o desk.Outcome) {
+	if r == nil {
+		return
+	}
+	e := record.Entry{
+		Kind: record.Secret, Program: o.Program, Asked: o.Command, Text: o.Prompt, Fate: o.Fate,
+		Parent: strings.Join(o.Chain, " "), Seconds: int64(o.Took / time.Second),
+	}
+	if o.Agent != "" {
+		e.Agent = &record.Agent{Name: o.Agent}
 	}
 	r.AddEntry(e)
 }

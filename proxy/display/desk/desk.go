@@ -1,0 +1,293 @@
+// Package desk puts programs' questions for secrets to the user, who sits at the session's own
+// terminal, and reads the answers: for a sudo, git or ssh that an agent runs elsewhere. What the
+// user types for it reaches neither the session's program nor its recording, and leaves the proxy
+// only sealed to the program that asked.
+//
+// words.go words a question, and keys.go has the user's keys. The package must not know how
+// anything is drawn, who may type in the session, or how messages travel.
+package desk
+
+import (
+	"crypto/ecdh"
+	"crypto/hpke"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+)
+
+// Bounds of questions.
+const (
+	maxQuestions = 8
+	// lostFor is how long a question stays when the gateway is lost: its asker comes again with it.
+	lostFor = 5 * time.Second
+)
+
+// FirstNumber is the number before the first question: all of them differ from those of control.
+const FirstNumber = uint64(1) << 63
+
+// Fates of a question beside the verdicts of the wire.
+const withdrawn = "withdrawn"
+
+// Outcome is what became of a question, for the recording.
+type Outcome struct {
+	Agent, Program, Command, Prompt string
+	Chain                           []string
+	Fate                            string // a verdict of the protocol's, or "withdrawn"
+	Took                            time.Duration
+}
+
+// Config connects a [Desk]. Its functions return at once, and may be called on any goroutine.
+type Config struct {
+	SessionID string
+	Send      func(protocol.Message)
+	Repaint   func()
+	// CanAsk reports whether a person can read a question here, and answer it.
+	CanAsk func() bool
+	// Ended gets what became of each question.
+	Ended func(Outcome)
+	// Home is the user's directory, which words call ~.
+	Home string
+	// Answer and Refuse return the labels of the keys.
+	Answer, Refuse func() string
+}
+
+// question is one that waits for the user.
+type question struct {
+	ask  *protocol.SecretAsk
+	to   hpke.PublicKey
+	came time.Time
+	lost time.Time // since when the gateway is, or zero
+}
+
+// Desk has the questions. Its methods are safe for concurrent use.
+type Desk struct {
+	conf Config
+
+	mu     sync.Mutex
+	queue  []*question // the first one is shown
+	number uint64      // of the first one, and of each time that it is shown anew
+	shown  time.Time   // since when it can be read, or zero
+	begun  time.Time   // when its turn came
+	// ignored is the number of the question for which the last press of the answer's key did not
+	// count.
+	ignored uint64
+	typed   time.Time // the user's last key for the program
+	swallow time.Time // until when the key that refuses does nothing more
+
+	open bool   // the user types an answer
+	text []byte // of that answer
+	gone string // the program that no longer waits for that answer, or ""
+	lost *time.Timer
+}
+
+// New returns a desk without questions.
+func New(conf Config) *Desk { return &Desk{conf: conf, number: FirstNumber} }
+
+// Ask takes a question. What cannot be asked is answered at once.
+func (d *Desk) Ask(m *protocol.SecretAsk) {
+	refuse := func(code protocol.Code, format string, args ...any) {
+		d.conf.Send(&protocol.Error{
+			RequestID: m.RequestID, Code: code, Message: fmt.Sprintf(format, args...),
+		})
+	}
+	to, err := publicKey(m.PublicKeyB64)
+	switch {
+	case err != nil:
+		refuse(protocol.CodeBadMessage, "publicKeyB64: %v", err)
+		return
+	case !d.conf.CanAsk():
+		refuse(protocol.CodeUnavailable, "no one is at this session's terminal")
+		return
+	}
+	d.mu.Lock()
+	defer d.conf.Repaint()
+	defer d.mu.Unlock()
+	if q := d.findSameLocked(m); q != nil { // it came by another way: the user's text stays
+		q.ask, q.to, q.lost = m, to, time.Time{}
+		return
+	}
+	if len(d.queue) >= maxQuestions {
+		refuse(protocol.CodeBusy, "%d questions wait for the user already", len(d.queue))
+		return
+	}
+	d.queue = append(d.queue, &question{ask: m, to: to, came: time.Now()})
+	if len(d.queue) == 1 {
+		d.beginLocked()
+	}
+}
+
+func publicKey(b []byte) (hpke.PublicKey, error) {
+	public, err := ecdh.P256().NewPublicKey(b)
+	if err != nil {
+		return nil, err
+	}
+	return hpke.NewDHKEMPublicKey(public)
+}
+
+// findSameLocked returns the question that m repeats: under its id, or of the same process with the
+// same words while the gateway is lost.
+func (d *Desk) findSameLocked(m *protocol.SecretAsk) *question {
+	at := slices.IndexFunc(d.queue, func(q *question) bool {
+		a, b := q.ask.Asker, m.Asker
+		return q.ask.RequestID == m.RequestID ||
+			!q.lost.IsZero() && a.Pid == b.Pid && a.Started == b.Started &&
+				q.ask.Prompt == m.Prompt && q.ask.Kind == m.Kind
+	})
+	if at < 0 {
+		return nil
+	}
+	return d.queue[at]
+}
+
+// beginLocked begins the turn of the first question.
+func (d *Desk) beginLocked() {
+	d.number++
+	d.shown, d.begun = time.Time{}, time.Now()
+}
+
+// Withdraw takes a question back: its program no longer waits.
+func (d *Desk) Withdraw(requestID string) {
+	d.dropWhere(func(q *question) bool { return q.ask.RequestID == requestID })
+}
+
+// LoseGateway notes that the gateway is lost. The questions wait for a moment: the programs ask
+// again by another one.
+func (d *Desk) LoseGateway() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	for _, q := range d.queue {
+		if q.lost.IsZero() {
+			q.lost = now
+		}
+	}
+	if len(d.queue) == 0 {
+		return
+	}
+	if d.lost != nil {
+		d.lost.Stop()
+	}
+	d.lost = time.AfterFunc(lostFor, func() {
+		d.dropWhere(func(q *question) bool { return !q.lost.IsZero() && time.Since(q.lost) >= lostFor })
+	})
+}
+
+// Leave answers all questions that no one is there: the user has left the terminal.
+func (d *Desk) Leave() {
+	d.mu.Lock()
+	for _, q := range d.queue {
+		d.conf.Send(&protocol.Error{
+			RequestID: q.ask.RequestID, Code: protocol.CodeUnavailable,
+			Message: "the user has left this session's terminal",
+		})
+	}
+	d.mu.Unlock()
+	d.dropWhere(func(*question) bool { return true })
+	d.mu.Lock()
+	d.closeLineLocked()
+	d.mu.Unlock()
+}
+
+// dropWhere drops questions without an answer. If the user types the answer to one of them, the
+// line stays open and sends nothing: the rest of a password must not reach the session's program.
+func (d *Desk) dropWhere(isMeant func(*question) bool) {
+	d.mu.Lock()
+	var dropped []*question
+	for i := 0; i < len(d.queue); {
+		q := d.queue[i]
+		if !isMeant(q) {
+			i++
+			continue
+		}
+		dropped = append(dropped, q)
+		d.queue = slices.Delete(d.queue, i, i+1)
+		if i == 0 {
+			if d.open && d.gone == "" {
+				d.gone = q.ask.Asker.Program
+				d.wipeLocked()
+			}
+			d.beginLocked()
+		}
+	}
+	d.mu.Unlock()
+	for _, q := range dropped {
+		d.report(q, withdrawn)
+	}
+	if len(dropped) > 0 {
+		d.conf.Repaint()
+	}
+}
+
+// finishLocked answers the first question and begins the next one.
+func (d *Desk) finishLocked(verdict string, sealed []byte) {
+	q := d.queue[0]
+	d.queue = slices.Delete(d.queue, 0, 1)
+	d.closeLineLocked()
+	d.beginLocked()
+	d.conf.Send(&protocol.SecretAnswer{
+		RequestID: q.ask.RequestID, SessionID: d.conf.SessionID, Verdict: verdict, SealedB64: sealed,
+	})
+	d.report(q, verdict)
+}
+
+func (d *Desk) report(q *question, fate string) {
+	a := &q.ask.Asker
+	d.conf.Ended(Outcome{
+		Agent: agentName(a), Program: a.Program, Command: a.Command, Prompt: q.ask.Prompt,
+		Chain: a.Chain, Fate: fate, Took: time.Since(q.came),
+	})
+}
+
+// sendLocked seals the text to the first question's program.
+func (d *Desk) sendLocked(text []byte) {
+	q := d.queue[0]
+	sealed, err := hpke.Seal(
+		q.to, hpke.HKDFSHA256(), hpke.AES128GCM(), q.ask.SealInfo(), text)
+	if err != nil { // a key that was good cannot fail
+		d.finishLocked(protocol.SecretRefused, nil)
+		return
+	}
+	d.finishLocked(protocol.SecretGiven, sealed)
+}
+
+func (d *Desk) closeLineLocked() {
+	d.wipeLocked()
+	d.open, d.gone = false, ""
+}
+
+// wipeLocked forgets what the user typed.
+func (d *Desk) wipeLocked() {
+	clear(d.text[:cap(d.text)])
+	d.text = d.text[:0]
+}
+
+// NoteShown notes that a question can be read on the screen since now.
+func (d *Desk) NoteShown(now time.Time, number uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if number == d.number && len(d.queue) > 0 && d.shown.IsZero() {
+		d.shown = now
+	}
+}
+
+// NoteUnshown notes that no question can be read: something else covers it, or the window is too
+// small.
+func (d *Desk) NoteUnshown() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shown = time.Time{}
+}
+
+// isAnswerableLocked reports whether the question has been readable long enough for a key to be
+// meant as its answer, by the rule for all questions.
+func (d *Desk) isAnswerableLocked(now time.Time) bool {
+	least := control.Drawn
+	if d.begun.Sub(d.typed) < control.TypingFor { // typed later, too
+		least = control.DrawnUnawares
+	}
+	return !d.shown.IsZero() && now.Sub(d.shown) >= least
+}

@@ -1,0 +1,151 @@
+package desk
+
+import (
+	"bytes"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/terminal/keys"
+)
+
+// NoteGrantKey notes that the user pressed the key that answers. Here as in other methods, took
+// means that the key was for a question; otherwise it is control's or the program's.
+func (d *Desk) NoteGrantKey(now time.Time) (took bool) {
+	d.mu.Lock()
+	defer d.conf.Repaint()
+	defer d.mu.Unlock()
+	switch {
+	case d.open:
+	case len(d.queue) == 0 || d.shown.IsZero():
+		return false
+	case !d.isAnswerableLocked(now):
+		d.ignored = d.number
+	case d.queue[0].ask.Kind == protocol.SecretConfirm:
+		d.sendLocked([]byte("yes"))
+	default:
+		d.open, d.text = true, make([]byte, 0, protocol.MaxSecret)
+	}
+	return true
+}
+
+// ConfirmInText notes that the bytes of that key came within a text: they answer nothing.
+func (d *Desk) ConfirmInText() (took bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.open || len(d.queue) > 0 && !d.shown.IsZero()
+}
+
+// NoteReclaimKey notes that the user pressed the key that refuses. The key repeats while it is held
+// and people press it twice, so it is the desk's for a while after that.
+func (d *Desk) NoteReclaimKey(now time.Time) (took bool) {
+	d.mu.Lock()
+	defer d.conf.Repaint()
+	defer d.mu.Unlock()
+	switch {
+	case d.gone != "":
+		d.closeLineLocked()
+	case d.open, len(d.queue) > 0 && !d.shown.IsZero():
+		d.finishLocked(protocol.SecretRefused, nil)
+		d.swallow = now.Add(control.SwallowFor)
+	case now.Before(d.swallow):
+		d.swallow = now.Add(control.SwallowMore)
+	default:
+		return false
+	}
+	return true
+}
+
+// AddKey edits the answer, which gets every unit that the user types while its line is open, in a
+// paste or not. rest are the bytes behind the key that closes the line.
+func (d *Desk) AddKey(now time.Time, u keys.Unit, inPaste bool) (rest []byte, took bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.open {
+		if u.Kind == keys.Key || u.Kind == keys.Paste {
+			d.typed = now
+		}
+		return nil, false
+	}
+	switch u.Kind {
+	case keys.Key, keys.Paste:
+		rest = d.addBytesLocked(u.Bytes, u.Kind == keys.Paste)
+	case keys.PasteStart, keys.PasteEnd:
+	case keys.Confirm:
+		if !inPaste {
+			return nil, false // NoteGrantKey
+		}
+	case keys.Reclaim:
+		if !inPaste {
+			return nil, false // NoteReclaimKey
+		}
+		d.refuseInPasteLocked()
+	case keys.Release, keys.Reply, keys.Focus, keys.Motion, keys.Mouse:
+		return nil, false
+	}
+	d.conf.Repaint()
+	return rest, true
+}
+
+// addBytesLocked applies the keys of a unit, and returns those behind the one that closed the line.
+func (d *Desk) addBytesLocked(b []byte, pasted bool) (rest []byte) {
+	for len(b) > 0 && d.open {
+		part := b
+		if at := bytes.IndexByte(b, '\r'); at >= 0 && b[0] != 0x1b {
+			part = b[:at+1]
+		}
+		keys.EachStroke(part, func(s keys.Stroke) { d.editLocked(s, pasted) })
+		b = b[len(part):]
+	}
+	return b
+}
+
+// refuseInPasteLocked refuses the question. The line stays open for the rest of the paste.
+func (d *Desk) refuseInPasteLocked() {
+	if d.gone != "" {
+		d.closeLineLocked()
+		return
+	}
+	program := d.queue[0].ask.Asker.Program
+	d.finishLocked(protocol.SecretRefused, nil)
+	d.open, d.gone = true, program
+}
+
+// editLocked applies a key to the answer, and ignores keys without a meaning there. The end of a
+// row in a paste sends nothing.
+func (d *Desk) editLocked(s keys.Stroke, pasted bool) {
+	switch {
+	case !d.open: // an Enter before it has closed the line
+	case d.gone != "" && pasted:
+	case d.gone != "":
+		if s.Key == "Enter" || s.Key == "KP-Enter" || s.Key == "Esc" || s.Key == "Ctrl-C" {
+			d.closeLineLocked()
+		}
+	case s.Text != "":
+		d.addTextLocked(s.Text)
+	case pasted:
+	case s.Key == "Backspace", s.Key == "Ctrl-H":
+		_, n := utf8.DecodeLastRune(d.text)
+		d.text = d.text[:len(d.text)-n]
+	case s.Key == "Ctrl-U":
+		d.wipeLocked()
+	case s.Key == "Esc", s.Key == "Ctrl-C":
+		d.closeLineLocked()
+		d.beginLocked()
+	case s.Key == "Enter", s.Key == "KP-Enter":
+		if len(d.text) > 0 && d.queue[0].lost.IsZero() {
+			d.sendLocked(d.text)
+		}
+	}
+}
+
+// addTextLocked adds typed text while there is room, so that it is never copied to a larger place.
+func (d *Desk) addTextLocked(text string) {
+	for _, r := range text {
+		if !unicode.IsControl(r) && len(d.text)+utf8.RuneLen(r) <= cap(d.text) {
+			d.text = utf8.AppendRune(d.text, r)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package desk
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/names"
+	"terminalproxy/proxy/display/notice"
+)
+
+// Bounds of the words, in characters.
+const (
+	maxCommand = 200
+	maxPlace   = 80
+	maxPrompt  = 120
+	// maxConfirm is for words that the user says yes to: all of them are shown.
+	maxConfirm = 500
+	maxRows    = 10
+)
+
+// IsOpen reports whether the user types an answer. The line on the screen is the desk's then.
+func (d *Desk) IsOpen() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.open
+}
+
+// HasQuestion reports whether a question waits.
+func (d *Desk) HasQuestion() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.open || len(d.queue) > 0
+}
+
+// ComposeLine returns the line to show on a screen of this size, or "", and the number of the
+// question that it asks: 0 if that cannot be read there.
+func (d *Desk) ComposeLine(cols, rows int) (line string, number uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.open:
+		return d.inputLine(cols), d.number
+	case len(d.queue) == 0:
+		return "", 0
+	}
+	text, keys := d.questionText(), d.questionKeys()
+	most := min(rows-1, maxRows)
+	if !notice.Fits(cols, most, text, keys) {
+		short := "a program asks for your password: make the window larger to read it · " +
+			d.conf.Refuse() + " refuses"
+		if line, ok := notice.LayOutWhole(cols, max(1, rows-1), short); ok {
+			return line, 0
+		}
+		return notice.Fit("too small: "+d.conf.Refuse(), cols), 0
+	}
+	return notice.Rows(cols, most, text, keys), d.number
+}
+
+// inputLine shows the answer as the user types it: dots for a secret.
+func (d *Desk) inputLine(cols int) string {
+	if d.gone != "" {
+		return notice.Line(cols, d.gone+" no longer waits: nothing is sent", "Enter closes")
+	}
+	m := d.queue[0].ask
+	keys := "Enter sends · Esc closes · " + d.conf.Refuse() + " refuses"
+	head := wanted(m.Kind) + " for " + m.Asker.Program + ": "
+	text := string(d.text)
+	if m.Kind != protocol.SecretText {
+		text = strings.Repeat("•", utf8.RuneCount(d.text))
+	}
+	room := max(4, cols-len(keys)-len(head)-5)
+	return notice.Line(cols, head+notice.FitTail(text, room)+"▏", keys)
+}
+
+// wanted names what a question asks for.
+func wanted(kind string) string {
+	if kind == protocol.SecretText {
+		return "answer"
+	}
+	return "password"
+}
+
+// questionText words the first question. The command and the program's own words stand in quotation
+// marks: they may say anything.
+func (d *Desk) questionText() string {
+	m := d.queue[0].ask
+	a := &m.Asker
+	var b strings.Builder
+	if n := len(d.queue); n > 1 {
+		fmt.Fprintf(&b, "1 of %d: ", n)
+	}
+	if m.Again {
+		b.WriteString("again, the last answer was wrong: ")
+	}
+	b.WriteString(describeAgent(a))
+	if m.Kind == protocol.SecretConfirm {
+		b.WriteString(" needs your yes for " + a.Program)
+	} else {
+		b.WriteString(" wants your " + wanted(m.Kind) + " for " + a.Program)
+	}
+	if host := notice.Foreign(a.Host, maxPlace); host != "" {
+		b.WriteString(" at “" + host + "”")
+	}
+	b.WriteString(": “" + cutMiddle(notice.Foreign(a.Command, protocol.MaxText), maxCommand) + "”")
+	if dir := d.shortDir(a.Cwd); dir != "" {
+		b.WriteString(" in “" + cutMiddle(dir, maxPlace) + "”")
+	}
+	most := maxPrompt
+	if m.Kind == protocol.SecretConfirm {
+		most = maxConfirm
+	}
+	if words := notice.Foreign(m.Prompt, most); words != "" {
+		b.WriteString(" · " + a.Program + " says “" + words + "”")
+	}
+	return b.String()
+}
+
+func (d *Desk) questionKeys() string {
+	does := " answers"
+	if d.queue[0].ask.Kind == protocol.SecretConfirm {
+		does = " says yes"
+	}
+	again := ""
+	if d.ignored == d.number {
+		again = "press again: "
+	}
+	return again + d.conf.Answer() + does + " · " + d.conf.Refuse() + " refuses"
+}
+
+// shortDir returns a directory as people write it.
+func (d *Desk) shortDir(dir string) string {
+	if rest, ok := strings.CutPrefix(dir, d.conf.Home); ok && d.conf.Home != "" &&
+		(rest == "" || rest[0] == '/') {
+		dir = "~" + rest
+	}
+	return notice.Foreign(dir, protocol.MaxText)
+}
+
+func agentName(a *protocol.SecretAsker) string {
+	if a.Agent == "" {
+		return ""
+	}
+	return names.DisplayName(a.Agent)
+}
+
+// describeAgent says who started the program, if the gateway knows it.
+func describeAgent(a *protocol.SecretAsker) string {
+	switch name := agentName(a); {
+	case name == "":
+		return "a program of yours"
+	case a.Proven:
+		return "“" + name + "”"
+	default:
+		return "what looks like " + name
+	}
+}
+
+// cutMiddle cuts a text in its middle to at most most characters.
+func cutMiddle(text string, most int) string {
+	r := []rune(text)
+	if len(r) <= most {
+		return text
+	}
+	head := most * 2 / 3
+	return string(r[:head]) + "…" + string(r[len(r)-(most-head-1):])
+}
