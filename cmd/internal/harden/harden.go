@@ -11,3 +11,6 @@ func ProtectProcess() {
 	closeMemory()
 	closeOnExec()
 }
+
+// CloseMemory does the first half of that, for a program that others have to see before.
+func CloseMemory() { closeMemory() }
