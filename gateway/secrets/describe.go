@@ -25,6 +25,15 @@ var agents = []struct {
 	{"copilot", []string{"copilot"}},
 }
 
+// Agents returns the names of the coding agents that are told by their looks: those of their
+// programs.
+func Agents() (names []string) {
+	for _, a := range agents {
+		names = append(names, a.name)
+	}
+	return names
+}
+
 // describe returns who asks, for people. clients names the agents that are connected, by process:
 // the program that started one of those is that agent.
 func (f *facts) describe(program string, clients map[int]string) protocol.SecretAsker {

@@ -24,6 +24,7 @@ import (
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/secrets"
+	"terminalproxy/gateway/userdirs"
 )
 
 // Name is the name under which the gateway's program is this one.
@@ -43,6 +44,12 @@ const (
 	// loadPatience is how long a gateway on a loaded machine may take to answer.
 	loadPatience = 20 * time.Second
 )
+
+// Path returns where the link of that name belongs.
+func Path() (string, error) {
+	dir, err := userdirs.State()
+	return filepath.Join(dir, Name), err
+}
 
 // IsCalled reports whether this process was started under [Name].
 func IsCalled() bool { return len(os.Args) > 0 && filepath.Base(os.Args[0]) == Name }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"terminalproxy/cmd/internal/askpass"
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/marks"
 	"terminalproxy/cmd/internal/terminals"
@@ -87,6 +88,11 @@ func openers() []opener {
 				"it writes beside your configuration",
 			(*snippet).vscodeSettings,
 		},
+		{
+			"agent",
+			"gateway init agent  # in the environment of a coding agent: its sudo, git and ssh ask you",
+			(*snippet).agentLines,
+		},
 	}
 }
 
@@ -108,7 +114,11 @@ func NewInit(env *cli.Env) *cobra.Command {
 			"of other users, dumb terminals and the console stay as they are. A shell without " +
 			"marks also gets those of gateway marks.\n" +
 			"If proxy is missing or fails, you get the plain shell. " + initVariable +
-			"=off in the environment shares nothing.",
+			"=off in the environment shares nothing.\n\n" +
+			"In such a shell, sudo, git and ssh of coding agents ask you for their passwords at " +
+			"your terminal. For an agent that you start\n" +
+			"otherwise, init agent prints the variables. They name " + askpass.Name +
+			", a link that init makes in your state directory.",
 		Example:           strings.Join(places, "\n"),
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -214,9 +224,13 @@ func (s *snippet) shellLines(name, proxy, begin, end string) (string, error) {
 	for _, v := range s.guardVariables(append(initUnless, initInside...)) {
 		unless.WriteString(begin + v + end)
 	}
+	agents, err := s.agentFunctions(name)
+	if err != nil {
+		return "", err
+	}
 	marks, _ := marks.Snippet(name)
 	return strings.NewReplacer("@PROXY@", proxy, "@UNLESS@",
-		strings.TrimSpace(unless.String())).Replace(string(text)) + marks, nil
+		strings.TrimSpace(unless.String())).Replace(string(text)) + agents + marks, nil
 }
 
 // shellCommand returns a command line for sh that runs the user's shell, with login after it,

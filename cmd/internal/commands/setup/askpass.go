@@ -1,0 +1,77 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"terminalproxy/cmd/internal/askpass"
+	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/gateway/secrets"
+)
+
+// linkAskpass makes the link by which the gateway's program is the helper of sudo, git and ssh, and
+// returns its path.
+func (s *snippet) linkAskpass() (path string, err error) {
+	if path, err = askpass.Path(); err != nil {
+		return "", err
+	}
+	if to, err := os.Readlink(path); err == nil && to == s.gateway {
+		return path, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
+	err = errors.Join(os.Symlink(s.gateway, fresh), os.Rename(fresh, path))
+	if err != nil {
+		_ = os.Remove(fresh)
+	}
+	return path, err
+}
+
+// variables returns the assignments that have sudo, git and ssh ask by the helper, for sh. sudo
+// takes no helper without a display, of which the name may be empty.
+func (s *snippet) variables() ([]string, error) {
+	path, err := s.linkAskpass()
+	if err != nil {
+		return nil, cli.Unwritten(fmt.Errorf("init: %w", err), "XDG_STATE_HOME")
+	}
+	path = quoteShell(path)
+	return []string{
+		"SUDO_ASKPASS=" + path, "GIT_ASKPASS=" + path, "SSH_ASKPASS=" + path,
+		"SSH_ASKPASS_REQUIRE=force", `DISPLAY="${DISPLAY-}"`,
+	}, nil
+}
+
+// agentLines returns the lines for the environment of an agent.
+func (s *snippet) agentLines() (string, error) {
+	variables, err := s.variables()
+	if err != nil {
+		return "", err
+	}
+	return "export " + strings.Join(variables, "\nexport ") + "\n", nil
+}
+
+// agentFunctions returns the lines that start each known coding agent with these variables. The
+// user's own commands do without: they ask at the terminal.
+func (s *snippet) agentFunctions(shell string) (string, error) {
+	variables, err := s.variables()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("\n# sudo, git and ssh in a coding agent's own shell ask you, at your terminal.\n")
+	for _, name := range secrets.Agents() {
+		if shell == "fish" {
+			fmt.Fprintf(&b, "function %s --wraps %[1]s; env %s %[1]s $argv; end\n",
+				name, strings.Replace(strings.Join(variables, " "), "${DISPLAY-}", "$DISPLAY", 1))
+			continue
+		}
+		fmt.Fprintf(&b, "[[ $- != *i* ]] || function %s { %s command %[1]s \"$@\"; }\n",
+			name, strings.Join(variables, " "))
+	}
+	return b.String(), nil
+}
