@@ -16,6 +16,9 @@ import (
 	"terminalproxy/protocol"
 )
 
+// Supported reports whether this system says who asks.
+const Supported = true
+
 // soPeerPidfd is SO_PEERPIDFD (unix(7)), from Linux 6.5 on.
 const soPeerPidfd = 77
 

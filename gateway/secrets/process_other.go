@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// Supported reports whether this system says who asks.
+const Supported = false
+
 // refusedSystem refuses all askers: this system does not say who they are.
 const refusedSystem Refusal = "on this system no program can ask the user: ask the user to run " +
 	"the command"

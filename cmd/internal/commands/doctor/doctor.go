@@ -113,6 +113,7 @@ func (d *doctor) runChecks(ctx context.Context) {
 	d.checkTokens()
 	d.checkAgents()
 	d.checkKernel()
+	d.checkAskpass()
 	if in, err := d.env.RequirePerson(); err == nil {
 		d.checkTerm()
 		d.checkKeyboard(in)

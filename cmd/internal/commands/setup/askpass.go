@@ -48,6 +48,9 @@ func (s *snippet) variables() ([]string, error) {
 
 // agentLines returns the lines for the environment of an agent.
 func (s *snippet) agentLines() (string, error) {
+	if !secrets.Supported {
+		return "", cli.Fail(cli.StatusRefused, "init: on this system no program can ask the user")
+	}
 	variables, err := s.variables()
 	if err != nil {
 		return "", err
@@ -58,6 +61,9 @@ func (s *snippet) agentLines() (string, error) {
 // agentFunctions returns the lines that start each known coding agent with these variables. The
 // user's own commands do without: they ask at the terminal.
 func (s *snippet) agentFunctions(shell string) (string, error) {
+	if !secrets.Supported {
+		return "", nil
+	}
 	variables, err := s.variables()
 	if err != nil {
 		return "", err
