@@ -88,6 +88,10 @@ func askUser(kind, prompt string) ([]byte, error) {
 	defer stop()
 	ctx, cancel := context.WithDeadline(ctx, began.Add(patience))
 	defer cancel()
+	go func() { // ends with the process
+		awaitReaderEnd()
+		cancel()
+	}()
 	if isGit(prompt) && storesPasswords(ctx) {
 		return nil, errors.New("git would write the password to a file (credential.helper is " +
 			"store): ask the user to run the command")
@@ -100,12 +104,25 @@ func askUser(kind, prompt string) ([]byte, error) {
 	answer, err := secrets.Ask(ctx, conn, harden.CloseMemory, kind, prompt)
 	lost, isLost := errors.AsType[*secrets.LostError](err)
 	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return nil, errors.New("the program that asked has ended")
 	case ctx.Err() != nil:
 		return nil, errors.New("the user did not answer in time: ask them before you try again")
 	case isLost && !again:
 		return nil, errors.Join(lost, startAgain(began))
 	}
 	return answer, err
+}
+
+// awaitReaderEnd waits until no process can read what this one prints: the program that asks has
+// ended.
+func awaitReaderEnd() {
+	for {
+		fds := []unix.PollFd{{Fd: int32(syscall.Stdout)}} // POLLERR is always told
+		if n, err := unix.Poll(fds, -1); n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
 }
 
 // beganAsking returns when this helper began to ask, and whether it asks again.

@@ -33,6 +33,8 @@ type AuditEntry struct {
 	Written int
 	Dropped int
 	Reason  string
+	Program string
+	Fate    string
 	Picture *struct{ Lines []string }
 }
 

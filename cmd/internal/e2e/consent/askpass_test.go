@@ -1,0 +1,316 @@
+package consent_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"terminalproxy/cmd/internal/e2e/world"
+
+	"github.com/stretchr/testify/require"
+)
+
+// tool is a coding agent's shell tool: its commands have no terminal, and the variables of `gateway
+// init agent`.
+type tool struct {
+	*world.World
+	desk *world.Terminal // at which the person sits
+	id   string
+}
+
+// newTool opens a shared terminal, and beside it an agent's shell tool.
+func newTool(t *testing.T, programs ...string) *tool {
+	t.Helper()
+	w := world.New(t, append(programs, "setsid")...)
+	w.Env = append(w.Env, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0")
+	w.Serve("gateway", "--log") // a gateway that has nothing to do with the desk's process
+	s := w.Terminal(120, 30)
+	return &tool{w, s, s.RunBash("--record rec.cast")}
+}
+
+// start runs a command as the tool does.
+func (a *tool) start(line string) *world.Running {
+	a.T.Helper()
+	r := a.Start("setsid", "--wait", "bash", "-c", a.variables()+line+"\nexit $?")
+	a.T.Cleanup(func() {
+		if a.T.Failed() {
+			a.T.Log(line, r.Out.String(), r.Err.String())
+		}
+	})
+	return r
+}
+
+// variables are the lines of gateway init agent.
+func (a *tool) variables() string { a.T.Helper(); return a.MustGateway("init", "agent") }
+
+// answer waits for a question that contains words, presses Ctrl+G until that counts, and types.
+func (a *tool) answer(words, text string) {
+	a.T.Helper()
+	a.desk.See("the line for the answer to "+words, func(screen string) bool {
+		if strings.Contains(screen, "Enter sends") {
+			return true
+		}
+		if asks(screen, words) {
+			a.desk.Press("C-g")
+		}
+		return false
+	})
+	a.desk.Typed(text)
+	a.desk.Press("Enter")
+	a.desk.WaitGone("Enter sends")
+}
+
+// press waits for a question that contains words, and presses a key until it is gone.
+func (a *tool) press(words, key string) {
+	a.T.Helper()
+	a.waitQuestion(words)
+	a.desk.See("the end of the question", func(screen string) bool {
+		if !asks(screen, words) {
+			return true
+		}
+		a.desk.Press(key)
+		return false
+	})
+}
+
+func (a *tool) waitQuestion(words string) {
+	a.T.Helper()
+	a.desk.See(words, func(screen string) bool { return asks(screen, words) })
+}
+
+// asks reports whether a question with these words stands on a screen.
+func asks(screen, words string) bool {
+	screen = strings.Join(strings.Fields(screen), " ")
+	return strings.Contains(screen, words) && strings.Contains(screen, "Ctrl+\\ refuses")
+}
+
+// noCanary fails if the canary is anywhere but in the program that it is for.
+func (a *tool) noCanary(heard *world.Overheard, results ...world.Result) {
+	a.T.Helper()
+	for _, r := range results {
+		require.NotContains(a.T, r.Out+r.Err, canary)
+	}
+	require.NotContains(a.T, heard.All(), canary, "what an agent can see")
+	require.NotContains(a.T, a.desk.Screen(), canary)
+	files := 0
+	require.NoError(a.T, filepath.WalkDir(a.Dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files++
+		require.NotContains(a.T, string(data), canary, path)
+		return err
+	}))
+	require.Greater(a.T, files, 3)
+	searchProcesses(a.T, a.Dir)
+}
+
+// searchProcesses looks for the canary in the command lines and environments of all processes, and
+// in the memory of the gateway's and the shells', where the kernel lets us.
+func searchProcesses(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	require.NoError(t, err)
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if strings.Contains(string(line), "tmux") { // typing by tmux's command line is the test's own way
+			continue
+		}
+		require.NotContains(t, string(line)+string(env), canary, "process %d: %q", pid, line)
+		cwd, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+		words := strings.Split(string(line), "\x00")
+		if !isWithin(cwd, dir) || filepath.Base(words[0]) == "proxy" {
+			continue
+		}
+		require.False(t, memoryHolds(pid, canary), "the memory of process %d: %q", pid, line)
+	}
+}
+
+// memoryHolds reports whether a process's private writable memory holds a text.
+func memoryHolds(pid int, text string) bool {
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	mem, err2 := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil || err2 != nil {
+		return false
+	}
+	defer mem.Close()
+	for line := range strings.Lines(string(maps)) {
+		var from, to int64
+		var mode string
+		if n, _ := fmt.Sscanf(line, "%x-%x %s", &from, &to, &mode); n < 3 || !strings.HasPrefix(mode, "rw") || to-from > 1<<28 {
+			continue
+		}
+		data := make([]byte, to-from)
+		n, _ := mem.ReadAt(data, from)
+		if strings.Contains(string(data[:n]), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// gitServer serves a repository over HTTP to those who know the password.
+func gitServer(a *tool) (url string) {
+	a.T.Helper()
+	for _, line := range []string{
+		"init -q --bare repo.git", "init -q work", "-C work -c user.name=a -c user.email=a@b commit -q --allow-empty -m x",
+		"-C work push -q ../repo.git HEAD:refs/heads/main", "-C repo.git symbolic-ref HEAD refs/heads/main", "-C repo.git update-server-info",
+	} {
+		got := a.Do("git", strings.Fields(line)...)
+		require.Zero(a.T, got.Status, line+got.Err)
+	}
+	files := http.FileServer(http.Dir(a.Dir))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "ada" || password != canary {
+			w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	a.T.Cleanup(server.Close)
+	return server.URL + "/repo.git"
+}
+
+// git in an agent's own shell asks the user for name and password, and the agent sees neither.
+func TestGitAsksTheUser(t *testing.T) {
+	a := newTool(t, "git")
+	heard := a.Overhear(a.id)
+	url := gitServer(a)
+	clone := a.start("git clone -q " + url + " cloned")
+	a.answer("wants your answer for git at “"+strings.Split(url, "/")[2]+"”: “git clone -q "+url+" cloned”", "ada")
+	a.answer("wants your password for git", canary)
+	got := clone.Wait()
+	require.Zero(t, got.Status, got.Err)
+	require.FileExists(t, a.Path("cloned/.git/HEAD"))
+	readAll(heard)
+	a.noCanary(heard, got)
+
+	refused := a.start("git clone -q " + url + " again")
+	a.press("wants your answer for git", "C-\\")
+	got = refused.Wait()
+	require.Equal(t, 128, got.Status)
+	require.Contains(t, got.Err, "the user refused the answer for git. Do not try again or another way; say what you wanted to do")
+
+	fill := a.start("printf 'protocol=https\\nhost=x.invalid\\nusername=ada\\n\\n' | git credential fill").Wait()
+	require.Equal(t, 128, fill.Status)
+	require.Empty(t, fill.Out)
+	require.Contains(t, fill.Err, "git credential would print the password")
+	stored := a.start("git -c credential.helper=store clone -q " + url + " stored").Wait()
+	require.NotZero(t, stored.Status)
+	require.Contains(t, stored.Err, "git would write the password to a file")
+
+	a.desk.QuitProgram("exit\n")
+	var said []string
+	for _, e := range a.Audited("rec.cast.audit.jsonl") {
+		if e.Kind == "secret" {
+			said = append(said, e.Program+" "+e.Fate)
+		}
+	}
+	require.Equal(t, []string{"git answer", "git answer", "git refuse"}, said)
+	a.noCanary(heard)
+}
+
+// A helper that is run by hand, or whose answer would go elsewhere, gets nothing, and the user is
+// not asked.
+func TestAHelperByHandGetsNothing(t *testing.T) {
+	a := newTool(t)
+	for name, line := range map[string]string{
+		"by hand":   `"$SUDO_ASKPASS" "Password: "`,
+		"in $()":    `x=$("$SUDO_ASKPASS" "Password: ") && echo "got $x"`,
+		"to a cat":  `"$SUDO_ASKPASS" "Password: " | cat; exit 1`,
+		"in a fake": "ln -sf $(command -v bash) ssh; ./ssh -c '\"$SUDO_ASKPASS\" x; exit 1'",
+	} {
+		got := a.start(line).Wait()
+		require.NotZero(t, got.Status, name)
+		require.Empty(t, got.Out, name)
+		require.Contains(t, got.Err, "only sudo, ssh and git may ask: run the command, not the helper", name)
+	}
+	require.NotContains(t, a.desk.Screen(), "refuses")
+}
+
+// ssh asks about a host that it does not know, and for a key's passphrase.
+func TestSshAsksTheUser(t *testing.T) {
+	a := newTool(t, "ssh", "ssh-keygen")
+	heard := a.Overhear(a.id)
+	a.Sshd()
+	require.Zero(t, a.Do("ssh-keygen", "-q", "-p", "-P", "", "-N", canary, "-f", a.Path("user")).Status)
+	login := "ssh -F none -i user -o IdentitiesOnly=yes -o PreferredAuthentications=publickey -o StrictHostKeyChecking=ask " +
+		"-o UserKnownHostsFile=known -p " + a.Content("port") + " 127.0.0.1 echo logged in"
+	no := a.start(login)
+	a.press("needs your yes for ssh", "C-\\")
+	got := no.Wait()
+	require.Equal(t, 255, got.Status)
+	require.Equal(t, 1, strings.Count(got.Err, "the user refused"), got.Err)
+
+	yes := a.start(login)
+	a.waitQuestion("key fingerprint is SHA256:")
+	a.press("needs your yes for ssh", "C-g")
+	a.answer("wants your password for ssh", canary)
+	got = yes.Wait()
+	require.Zero(t, got.Status, got.Err)
+	require.Equal(t, "logged in\n", got.Out)
+	readAll(heard)
+	a.noCanary(heard, got)
+}
+
+// A question ends with the program that asked, and with a helper that is killed; what the user was
+// typing goes nowhere.
+func TestAQuestionEndsWithItsProgram(t *testing.T) {
+	a := newTool(t, "git")
+	url := gitServer(a)
+	for _, whom := range []string{"gateway-askpass", "git-remote-http"} {
+		clone := a.start("git clone -q " + url + " cloned")
+		a.answer("wants your answer for git", "ada")
+		a.waitQuestion("wants your password for git")
+		a.desk.See("the line for the answer", func(screen string) bool {
+			if !strings.Contains(screen, "Enter sends") {
+				a.desk.Press("C-g")
+			}
+			return strings.Contains(screen, "Enter sends")
+		})
+		a.desk.Typed("half a pass")
+		require.NoError(t, syscall.Kill(findProcess(t, a.Dir, whom), syscall.SIGKILL))
+		a.desk.Wait("git no longer waits: nothing is sent")
+		a.desk.Typed("word")
+		a.desk.Press("Enter")
+		a.desk.WaitGone("no longer waits")
+		require.NotZero(t, clone.Wait().Status)
+		require.NotContains(t, a.desk.Screen(), "word")
+	}
+}
+
+// findProcess waits for a process of the world that runs a program, and returns it.
+func findProcess(t *testing.T, dir, name string) (pid int) {
+	t.Helper()
+	for end := time.Now().Add(world.Patience); pid == 0 && time.Now().Before(end); time.Sleep(world.Glance) {
+		entries, err := os.ReadDir("/proc")
+		require.NoError(t, err)
+		for _, e := range entries {
+			line, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+			cwd, _ := os.Readlink("/proc/" + e.Name() + "/cwd")
+			first, _, _ := strings.Cut(string(line), "\x00")
+			if strings.HasPrefix(filepath.Base(first), name) && isWithin(cwd, dir) {
+				pid, _ = strconv.Atoi(e.Name())
+			}
+		}
+	}
+	require.NotZero(t, pid, name)
+	return pid
+}
+
+// isWithin reports whether a path is a directory or lies in it.
+func isWithin(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
