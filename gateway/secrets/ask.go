@@ -42,6 +42,7 @@ func Ask(ctx context.Context, conn net.Conn, seal func(), kind, prompt string) (
 		},
 		MaxConnsPerHost: 1,
 	}}
+	defer hc.CloseIdleConnections()
 	hello, err := post(ctx, hc, PathHello, struct{}{})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,74 @@
+package secrets
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// dialSelf returns the server's end of a socket that this process has dialled.
+func dialSelf(t *testing.T) *net.UnixConn {
+	t.Helper()
+	ln, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	require.NoError(t, err)
+	defer func() { _ = ln.Close() }()
+	conn, err := net.Dial("unix", ln.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	accepted, err := ln.Accept()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = accepted.Close() })
+	return accepted.(*net.UnixConn)
+}
+
+func TestWhatTheKernelSaysOfAPeer(t *testing.T) {
+	p, err := openPeer(dialSelf(t))
+	require.NoError(t, err)
+	defer p.close()
+	require.Equal(t, os.Getpid(), p.pid)
+	require.True(t, p.isAlive())
+	f, err := p.readFacts(ownFiles())
+	require.NoError(t, err)
+	require.True(t, f.beside)
+	require.True(t, f.ownFile)
+	require.Equal(t, os.Getpid(), f.asker.pid)
+	require.Equal(t, os.Geteuid(), f.asker.effective)
+	require.Equal(t, os.Args, f.asker.args)
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	require.Equal(t, dir, f.asker.dir)
+	require.Equal(t, os.Getppid(), f.chain[0].pid)
+	for i, c := range f.chain[1:] {
+		require.Equal(t, f.chain[i].parent, c.pid)
+		require.LessOrEqual(t, c.started, f.chain[i].started, "a parent is older")
+	}
+	require.Equal(t, errGone, p.checkSealed(f.asker.started+1), "another process with that number")
+	if os.Geteuid() != 0 { // root reads all
+		require.Equal(t, refusedDebugger, p.checkSealed(f.asker.started), "its memory is open")
+	}
+}
+
+// A pipe that a third process holds open is not for the program alone.
+func TestWhoCouldReadAnAnswer(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	defer w.Close()
+	pipe, err := os.Readlink(procFile(os.Getpid(), fmt.Sprintf("fd/%d", w.Fd())))
+	require.NoError(t, err)
+	require.Equal(t, []int{os.Getpid()}, findSharers(pipe, -1, -2))
+	require.Empty(t, findSharers(pipe, os.Getpid(), -2))
+	cmd := exec.Command("cat")
+	cmd.Stdin = r
+	require.NoError(t, cmd.Start())
+	require.Equal(t, []int{cmd.Process.Pid}, findSharers(pipe, os.Getpid(), -2))
+	require.NoError(t, w.Close())
+	require.NoError(t, cmd.Wait())
+	_, err = readProcess(cmd.Process.Pid)
+	require.Error(t, err)
+}
