@@ -61,6 +61,8 @@ type question struct {
 	to   hpke.PublicKey
 	came time.Time
 	lost time.Time // since when the gateway is, or zero
+	// words are what the user reads, "" before they are needed.
+	words string
 }
 
 // Desk has the questions. Its methods are safe for concurrent use.
@@ -107,7 +109,7 @@ func (d *Desk) Ask(m *protocol.SecretAsk) {
 	defer d.conf.Repaint()
 	defer d.mu.Unlock()
 	if q := d.findSameLocked(m); q != nil { // it came by another way: the user's text stays
-		q.ask, q.to, q.lost = m, to, time.Time{}
+		q.ask, q.to, q.lost, q.words = m, to, time.Time{}, ""
 		return
 	}
 	if len(d.queue) >= maxQuestions {

@@ -82,15 +82,23 @@ func wanted(kind string) string {
 	return "password"
 }
 
-// questionText words the first question. The command and the program's own words stand in quotation
-// marks: they may say anything.
+// questionText words the first question. Its words are made once: they may be long.
 func (d *Desk) questionText() string {
-	m := d.queue[0].ask
+	q := d.queue[0]
+	if q.words == "" {
+		q.words = d.wordQuestion(q.ask)
+	}
+	if n := len(d.queue); n > 1 {
+		return fmt.Sprintf("1 of %d: %s", n, q.words)
+	}
+	return q.words
+}
+
+// wordQuestion words a question. The command and the program's own words stand in quotation marks:
+// they may say anything.
+func (d *Desk) wordQuestion(m *protocol.SecretAsk) string {
 	a := &m.Asker
 	var b strings.Builder
-	if n := len(d.queue); n > 1 {
-		fmt.Fprintf(&b, "1 of %d: ", n)
-	}
 	if m.Again {
 		b.WriteString("again, the last answer was wrong: ")
 	}
