@@ -61,7 +61,7 @@ func (p *Peer) failUnknown(m protocol.Message) {
 		p.rejectStart(start)
 		return
 	}
-	message := p.hub.unknownSessionText(p, protocol.SessionID(m))
+	message := p.unknownSessionText(protocol.SessionID(m))
 	if protocol.RequestID(m) == "" { // without an id, the text names the message
 		message = protocol.KindOf(m) + ": " + message
 	}

@@ -383,7 +383,8 @@ func (h *Hub) findOrFail(p *Peer, m protocol.Message) *session {
 
 // unknownSessionText says that a session is unknown and names the known ones. It does not reveal
 // other namespaces.
-func (h *Hub) unknownSessionText(p *Peer, id string) string {
+func (p *Peer) unknownSessionText(id string) string {
+	h := p.hub
 	const most = 10
 	var ids []string
 	for _, info := range h.lists.visibleTo(p) {

@@ -205,8 +205,8 @@ func (s *Status) composeNow(
 		line, question = s.replaceUnreadable(line, question, cols, rows)
 	}
 	s.small = asks && question == 0
-	if deskLine, number := s.deskLineLocked(cols, rows); deskLine != "" {
-		line, question, s.small = deskLine, number, number == 0
+	if asked, number := deskLine(s.conf, s.state, cols, rows); asked != "" {
+		line, question, s.small = asked, number, number == 0
 		s.inbox.onLine = nil
 		ring = ring || number != 0 && number != s.desk
 		s.desk = max(s.desk, number)
@@ -221,18 +221,17 @@ func (s *Status) composeNow(
 	return line, window, ring, question
 }
 
-// deskLineLocked returns the line with a program's question for a secret, "" if it is not its turn.
+// deskLine returns the line with a program's question for a secret, "" if it is not its turn.
 // Questions about control come first; but nothing covers an answer that the user types.
-func (s *Status) deskLineLocked(cols, rows int) (line string, number uint64) {
-	desk := s.conf.Desk
-	if desk == nil || !s.conf.Line {
+func deskLine(conf Config, state control.State, cols, rows int) (line string, number uint64) {
+	if conf.Desk == nil || !conf.Line {
 		return "", 0
 	}
-	if !desk.IsOpen() && (s.state.Message.Open || s.state.HasQuestion()) {
-		desk.NoteUnshown()
+	if !conf.Desk.IsOpen() && (state.Message.Open || state.HasQuestion()) {
+		conf.Desk.NoteUnshown()
 		return "", 0
 	}
-	return desk.ComposeLine(cols, rows)
+	return conf.Desk.ComposeLine(cols, rows)
 }
 
 func (s *Status) lineLocked(now time.Time, cols, rows int) string {
