@@ -45,3 +45,12 @@ func notNowError(requestID string, err error) *protocol.Error {
 func (h *Handler) handlePresence(m *protocol.AgentPresence) {
 	h.Pump.Post(func(now time.Time) { h.Control.SetConnected(now, m.AgentID, m.Connected) })
 }
+
+// claimedProgram returns the program that an agent claims to ask with, made safe beside the proxy's
+// own words: like an agent's name it names no key.
+func claimedProgram(raw string) string {
+	if raw == "" {
+		return ""
+	}
+	return names.DisplayName(raw)
+}

@@ -90,7 +90,8 @@ func (o *outsiders) findMatching(
 // the request closes.
 func (h *Handler) handleChatAsk(m *protocol.ChatAsk) {
 	if h.Outside == nil {
-		h.sendError(
+		sendError(
+			h.Link,
 			m.RequestID,
 			protocol.CodeNoChat,
 			"there is no coding agent to talk to in this session, and no one answers requests "+
@@ -99,7 +100,8 @@ func (h *Handler) handleChatAsk(m *protocol.ChatAsk) {
 		return
 	}
 	if wait, ok := h.fromAskers.allowNow(time.Now()); !ok {
-		h.sendError(
+		sendError(
+			h.Link,
 			m.RequestID,
 			protocol.CodeBusy,
 			fmt.Sprintf(
@@ -112,11 +114,11 @@ func (h *Handler) handleChatAsk(m *protocol.ChatAsk) {
 	ok := h.Pump.Post(func(now time.Time) {
 		if err := h.openRequest(now, m); err != nil {
 			code, message := h.chatRefusal(err)
-			h.sendError(m.RequestID, code, message)
+			sendError(h.Link, m.RequestID, code, message)
 		}
 	})
 	if !ok {
-		h.sendExited(m.RequestID)
+		sendExited(h.Link, m.RequestID)
 	}
 }
 
@@ -141,7 +143,7 @@ func (h *Handler) openRequest(now time.Time, m *protocol.ChatAsk) error {
 		if err != nil {
 			h.outsiders.releasePlace(m.RequestID)
 			code, message := h.chatRefusal(err)
-			h.sendError(m.RequestID, code, message)
+			sendError(h.Link, m.RequestID, code, message)
 			return
 		}
 		h.Pump.Post(func(now time.Time) { h.announceRequest(now, from, q) })

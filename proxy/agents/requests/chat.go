@@ -61,7 +61,8 @@ func (h *Handler) handleNote(m *protocol.Note) {
 		limiter = &h.fromPeople
 	}
 	if wait, ok := limiter.allowNow(now); !ok {
-		h.sendError(
+		sendError(
+			h.Link,
 			m.RequestID,
 			protocol.CodeBusy,
 			fmt.Sprintf(
@@ -114,13 +115,13 @@ func (h *Handler) showToUser(now time.Time, m *protocol.Note, text string) {
 		}
 		h.Control.NoteAgent(from)
 		if err := h.Status.QueueMessage(w); err != nil {
-			h.sendError(m.RequestID, protocol.CodeBusy, err.Error())
+			sendError(h.Link, m.RequestID, protocol.CodeBusy, err.Error())
 			return
 		}
 		h.Recorder.RecordAgentMessage(from, text)
 	})
 	if !ok {
-		h.sendExited(m.RequestID)
+		sendExited(h.Link, m.RequestID)
 	}
 }
 
@@ -139,7 +140,7 @@ func (h *Handler) relayToAgent(now time.Time, m *protocol.Note, text string) {
 		h.Link.Send(&protocol.Done{RequestID: m.RequestID})
 	})
 	if !ok {
-		h.sendExited(m.RequestID)
+		sendExited(h.Link, m.RequestID)
 	}
 }
 

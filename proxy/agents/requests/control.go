@@ -20,7 +20,7 @@ func (h *Handler) handleControlRequest(m *protocol.ControlRequest) {
 		Reason: notice.Reason(m.Why), For: time.Duration(m.Seconds) * time.Second,
 		Program: claimedProgram(m.Program), Parent: claimedProgram(m.Parent),
 	}
-	r.Agent.Token = h.provenToken(time.Now(), m)
+	r.Agent.Token = h.verifier.provenToken(time.Now(), m)
 	if h.Ahead != nil {
 		r.Ahead = h.Ahead(r.Agent, level)
 	}
@@ -37,7 +37,7 @@ func (h *Handler) handleControlRequest(m *protocol.ControlRequest) {
 		}
 	})
 	if !ok {
-		h.sendExited(m.RequestID)
+		sendExited(h.Link, m.RequestID)
 	}
 }
 
@@ -73,7 +73,8 @@ func (h *Handler) handleRelease(m *protocol.ControlRelease) {
 	}
 	ok := h.Pump.Post(func(now time.Time) {
 		if !h.Control.Release(now, m.AgentID, why) && !m.Gone {
-			h.sendError(
+			sendError(
+				h.Link,
 				m.RequestID,
 				protocol.CodeNoGrant,
 				"you do not have the keyboard: there is nothing to release",
@@ -86,7 +87,7 @@ func (h *Handler) handleRelease(m *protocol.ControlRelease) {
 		h.Link.Send(&protocol.Done{RequestID: m.RequestID})
 	})
 	if !ok {
-		h.sendExited(m.RequestID)
+		sendExited(h.Link, m.RequestID)
 	}
 }
 

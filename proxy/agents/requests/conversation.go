@@ -19,7 +19,8 @@ import (
 func (h *Handler) handleChat(m protocol.Message) {
 	if h.Chat == nil {
 		if id := protocol.RequestID(m); id != "" {
-			h.sendError(
+			sendError(
+				h.Link,
 				id,
 				protocol.CodeNoChat,
 				"there is no coding agent to talk to in this session: its user starts one with "+
@@ -53,22 +54,22 @@ func (h *Handler) handleChat(m protocol.Message) {
 func (h *Handler) sendPrompt(m *protocol.ChatSend) {
 	by, reason := notice.Person(m.By), (*refusal)(nil)
 	if m.AgentID == "" {
-		by, reason = h.verifyPerson(m.By, m.At, m.Signed(h.Started.UnixMilli()), m.SignatureB64)
+		by, reason = h.verifier.verifyPerson(m.By, m.At, m.Signed(h.Started.UnixMilli()), m.SignatureB64)
 	}
 	if reason != nil {
-		h.sendError(m.RequestID, reason.code, reason.message)
+		sendRefusal(h.Link, m.RequestID, reason)
 		return
 	}
 	images, reason := h.attachedImages(m)
 	if reason != nil {
-		h.sendError(m.RequestID, reason.code, reason.message)
+		sendRefusal(h.Link, m.RequestID, reason)
 		return
 	}
 	done := &protocol.Done{RequestID: m.RequestID}
 	check := func(st control.State) (control.Agent, error) {
 		from, err := h.checkMayTalk(st, m.AgentID)
 		if err == nil && m.AgentID == "" && len(m.SignatureB64) > 0 {
-			err = h.rejectReplay(by, m.KeyNo)
+			err = h.typists.rejectReplay(by, m.KeyNo)
 		}
 		return from, err
 	}
@@ -113,8 +114,8 @@ func (h *Handler) answerRequest(m *protocol.ChatAnswer) {
 	if !m.Answer.Refuses() {
 		var reason *refusal
 		signed := m.Signed(h.Started.UnixMilli())
-		if by, reason = h.verifyPerson(m.By, m.At, signed, m.SignatureB64); reason != nil {
-			h.sendError(m.RequestID, reason.code, reason.message)
+		if by, reason = h.verifier.verifyPerson(m.By, m.At, signed, m.SignatureB64); reason != nil {
+			sendRefusal(h.Link, m.RequestID, reason)
 			return
 		}
 	}
@@ -160,28 +161,6 @@ func describeReply(a protocol.ChatReply) string {
 	return strings.Join(said, "; ")
 }
 
-// verifyPerson returns the name of the person who acts for the owner, from the signature if one is
-// needed. In a session without a user's terminal, each person whom its gateway admits may type
-// anyway, so their claimed name counts.
-func (h *Handler) verifyPerson(
-	claimed string,
-	at int64,
-	signed, signature []byte,
-) (name string, reason *refusal) {
-	if len(signature) > 0 {
-		signer, reason := h.verifySigner(time.Now(), at, signed, signature)
-		return signer.Name, reason
-	}
-	if h.RemoteGrant || h.Own != nil {
-		return notice.Person(claimed), nil
-	}
-	return "", &refusal{
-		protocol.CodeForbidden,
-		"only the user at the session's terminal can do that, or an owner who signs it: use an " +
-			"owner's page, or gateway chat with an owner token of the session's own machine",
-	}
-}
-
 // checkMayTalk returns the agent with that id if it may write in the conversation now; the error
 // says why not. agentID is "" for a person.
 func (h *Handler) checkMayTalk(st control.State, agentID string) (control.Agent, error) {
@@ -225,24 +204,6 @@ func (h *Handler) checkMayTalk(st control.State, agentID string) (control.Agent,
 	return st.Agent, nil
 }
 
-// rejectReplay refuses a prompt whose number is not above all that this owner's keys and prompts
-// had.
-func (h *Handler) rejectReplay(by string, number uint64) error {
-	t := h.typists[by]
-	if t == nil {
-		t = new(typist)
-		h.typists[by] = t
-	}
-	if number <= t.last {
-		return &refusal{
-			protocol.CodeForbidden,
-			"this prompt came before, or out of order: nothing was said",
-		}
-	}
-	t.last = number
-	return nil
-}
-
 // checkAndAct asks check on the pump's goroutine, in order with the user's keys, and then has act
 // done in its turn. It sends done or the error. act gets the agent that check returned, if any, and
 // the condition that this agent still has the grant that it was checked under. The driver asks that
@@ -255,7 +216,7 @@ func (h *Handler) checkAndAct(
 	answer := func(err error) {
 		if err != nil {
 			code, message := h.chatRefusal(err)
-			h.sendError(done.RequestID, code, message)
+			sendError(h.Link, done.RequestID, code, message)
 			return
 		}
 		h.Link.Send(done)
@@ -273,7 +234,7 @@ func (h *Handler) checkAndAct(
 		mayAct := func() error { return h.checkStillGranted(from, st.Epoch) }
 		h.acts.queueAct(func(over bool) {
 			if over {
-				h.sendExited(done.RequestID)
+				sendExited(h.Link, done.RequestID)
 				return
 			}
 			err := mayAct()
@@ -284,7 +245,7 @@ func (h *Handler) checkAndAct(
 		})
 	})
 	if !ok {
-		h.sendExited(done.RequestID)
+		sendExited(h.Link, done.RequestID)
 	}
 }
 

@@ -23,7 +23,7 @@ func (h *Handler) mayStillEnablePaste(in *delivery, left []pump.Piece, began, no
 	s := in.steps[k]
 	lines := s.InputKind == protocol.InputLines && strings.ContainsAny(s.Data, "\r\n")
 	if s.InputKind != protocol.InputPaste && !lines ||
-		h.usesBracketedPaste(h.Observer.Model().Modes()) || now.Sub(began) >= startsFor {
+		h.line.usesBracketedPaste(h.Observer.Model().Modes()) || now.Sub(began) >= startsFor {
 		return false
 	}
 	a, known := h.Program.BlockedOn()
@@ -36,6 +36,6 @@ func (h *Handler) mayStillEnablePaste(in *delivery, left []pump.Piece, began, no
 
 // usesBracketedPaste reports whether a paste goes in brackets. While the kernel collects lines,
 // brackets would reach the program as text.
-func (h *Handler) usesBracketedPaste(m screen.Modes) bool {
-	return m.BracketedPaste && !h.line.isCooked()
+func (l *Line) usesBracketedPaste(m screen.Modes) bool {
+	return m.BracketedPaste && !l.isCooked()
 }

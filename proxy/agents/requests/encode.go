@@ -63,7 +63,7 @@ func (h *Handler) encodeStep(
 	if err := h.rejectReserved(s.Data); err != nil {
 		return nil, err
 	}
-	brackets := h.usesBracketedPaste(modes)
+	brackets := h.line.usesBracketedPaste(modes)
 	switch {
 	case s.InputKind == protocol.InputPaste, s.InputKind == protocol.InputLines && brackets:
 		return pastePieces(s.Data, brackets)

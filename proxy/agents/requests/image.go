@@ -74,7 +74,7 @@ func (h *Handler) receiveImage(m *protocol.ChatImage) {
 		reason = h.uploads.receivePart(m)
 	}
 	if reason != nil {
-		h.sendError(m.RequestID, reason.code, reason.message)
+		sendRefusal(h.Link, m.RequestID, reason)
 		return
 	}
 	h.Link.Send(&protocol.Done{RequestID: m.RequestID})

@@ -121,7 +121,8 @@ func (h *Handler) claimInput(m *protocol.Input) bool {
 		return false
 	}
 	if len(m.Parts) > 0 && m.Data != "" {
-		h.sendError(
+		sendError(
+			h.Link,
 			m.RequestID,
 			protocol.CodeBadMessage,
 			"parts replace data: leave one of them out",

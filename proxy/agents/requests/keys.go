@@ -16,6 +16,15 @@ var ErrUnread = errors.New(
 		"and type again",
 )
 
+// typists has the owners who type from elsewhere.
+type typists struct {
+	*Config
+	verifier *verifier
+	line     *Line
+	reclaim  func(now time.Time, by string)
+	byName   map[string]*typist // owned by the pump's goroutine
+}
+
 // typist is an owner who types from elsewhere. Owned by the pump's goroutine.
 type typist struct {
 	last  uint64 // the highest number seen
@@ -27,14 +36,14 @@ type typist struct {
 // handleKeys types a person's keys, which an owner signed elsewhere. They count as the user's own.
 // After a refusal everything is refused until the owner begins anew: a gap could change the meaning
 // of the rest.
-func (h *Handler) handleKeys(m *protocol.Keys) {
-	signer, reason := h.verifySigner(
+func (a *typists) handleKeys(m *protocol.Keys) {
+	signer, reason := a.verifier.verifySigner(
 		time.Now(),
 		m.At,
-		m.Signed(h.Started.UnixMilli()),
+		m.Signed(a.Started.UnixMilli()),
 		m.SignatureB64,
 	)
-	if reason == nil && !h.RemoteKeys && !signer.Types {
+	if reason == nil && !a.RemoteKeys && !signer.Types {
 		reason = &refusal{
 			protocol.CodeForbidden,
 			"this terminal takes no keys from pages: open the page with gateway open --role " +
@@ -43,44 +52,50 @@ func (h *Handler) handleKeys(m *protocol.Keys) {
 		}
 	}
 	if reason != nil {
-		h.sendError(m.RequestID, reason.code, reason.message)
+		sendRefusal(a.Link, m.RequestID, reason)
 		return
 	}
-	ok := h.Observer.Post(func(time.Time) {
-		shown := h.shownFor(m.InputKind)
-		if !h.Pump.Post(func(now time.Time) { h.typeNext(now, signer.Name, m, shown) }) {
-			h.sendExited(m.RequestID)
+	ok := a.Observer.Post(func(time.Time) {
+		shown := shownFor(a.Config, m.InputKind)
+		if !a.Pump.Post(func(now time.Time) { a.typeNext(now, signer.Name, m, shown) }) {
+			sendExited(a.Link, m.RequestID)
 		}
 	})
 	if !ok {
-		h.sendExited(m.RequestID)
+		sendExited(a.Link, m.RequestID)
 	}
 }
 
 // typeNext types an owner's next message. It runs on the pump's goroutine.
-func (h *Handler) typeNext(now time.Time, by string, m *protocol.Keys, shown shownScreen) {
-	t := h.typists[by]
-	if t == nil {
-		t = new(typist)
-		h.typists[by] = t
-	}
+func (a *typists) typeNext(now time.Time, by string, m *protocol.Keys, shown shownScreen) {
+	t := a.findTypist(by)
 	reason := t.checkSequence(m)
 	if reason == nil {
 		if m.After == 0 {
-			h.Log.Info("someone types from elsewhere", "by", by)
+			a.Log.Info("someone types from elsewhere", "by", by)
 		}
-		if reason = h.typeMessage(now, by, t, m, shown); reason == nil {
+		if reason = a.typeMessage(now, by, t, m, shown); reason == nil {
 			t.whole = m.KeyNo
 		}
 	}
 	if reason != nil {
-		h.sendError(m.RequestID, reason.code, reason.message)
+		sendRefusal(a.Link, m.RequestID, reason)
 		return
 	}
 	// If the keys held the reclaim key, what it takes back is back a turn later.
-	if !h.Pump.Post(func(time.Time) { h.Link.Send(&protocol.Done{RequestID: m.RequestID}) }) {
-		h.sendExited(m.RequestID)
+	if !a.Pump.Post(func(time.Time) { a.Link.Send(&protocol.Done{RequestID: m.RequestID}) }) {
+		sendExited(a.Link, m.RequestID)
 	}
+}
+
+// findTypist returns the typist of that name.
+func (a *typists) findTypist(name string) *typist {
+	t := a.byName[name]
+	if t == nil {
+		t = new(typist)
+		a.byName[name] = t
+	}
+	return t
 }
 
 // checkSequence refuses a message that is not the next one.
@@ -107,14 +122,14 @@ func (t *typist) checkSequence(m *protocol.Keys) *refusal {
 }
 
 // typeMessage types a message whose turn it is.
-func (h *Handler) typeMessage(
+func (a *typists) typeMessage(
 	now time.Time,
 	by string,
 	t *typist,
 	m *protocol.Keys,
 	shown shownScreen,
 ) *refusal {
-	if h.Control.State(now).Hidden {
+	if a.Control.State(now).Hidden {
 		return &refusal{protocol.CodeBlackout, "the screen is hidden: show it first, then type"}
 	}
 	if m.InputKind != protocol.InputPaste {
@@ -127,13 +142,13 @@ func (h *Handler) typeMessage(
 		t.paste = append(t.paste, m.Data...)
 		return nil
 	}
-	b, reclaims, err := h.encodeKeys(t, m, shown)
+	b, reclaims, err := a.encodeKeys(t, m, shown)
 	if err == nil && reclaims {
-		h.Reclaim(now, by)
+		a.reclaim(now, by)
 		return nil
 	}
 	if err == nil && len(b) > 0 {
-		err = h.Elsewhere.PressKeys(now, time.UnixMilli(m.At), by, b)
+		err = a.Elsewhere.PressKeys(now, time.UnixMilli(m.At), by, b)
 	}
 	switch {
 	case errors.Is(err, ErrUnread), errors.Is(err, control.ErrAlone):
@@ -146,7 +161,7 @@ func (h *Handler) typeMessage(
 
 // encodeKeys returns a person's keys as their own terminal would send them in these modes. reclaims
 // reports whether the reclaim key is among them.
-func (h *Handler) encodeKeys(
+func (a *typists) encodeKeys(
 	t *typist,
 	m *protocol.Keys,
 	shown shownScreen,
@@ -160,7 +175,7 @@ func (h *Handler) encodeKeys(
 			}
 			km := keyModes(shown.Modes)
 			press = press.NearestSupported(km)
-			reclaims = reclaims || press.IsReclaim(h.ReclaimKey, km)
+			reclaims = reclaims || press.IsReclaim(a.ReclaimKey, km)
 			one, err := press.Encode(km)
 			if err != nil {
 				return nil, false, err
@@ -172,7 +187,7 @@ func (h *Handler) encodeKeys(
 	case protocol.InputPaste:
 		b = []byte(keys.CleanPaste(string(append(t.paste, m.Data...))))
 		t.paste = nil
-		if len(b) > 0 && h.usesBracketedPaste(shown.Modes) {
+		if len(b) > 0 && a.line.usesBracketedPaste(shown.Modes) {
 			b = append(append([]byte(pasteBegins), b...), pasteEnds...)
 		}
 	case protocol.InputMouse:
@@ -187,4 +202,18 @@ func (h *Handler) encodeKeys(
 		)
 	}
 	return b, reclaims, nil
+}
+
+// rejectReplay refuses a prompt whose number is not above all that this owner's keys and prompts
+// had.
+func (a *typists) rejectReplay(by string, number uint64) error {
+	t := a.findTypist(by)
+	if number <= t.last {
+		return &refusal{
+			protocol.CodeForbidden,
+			"this prompt came before, or out of order: nothing was said",
+		}
+	}
+	t.last = number
+	return nil
 }

@@ -24,12 +24,12 @@ type shownScreen struct {
 }
 
 // shownFor returns the screen for keys or an act of the mouse. It runs on the observer's goroutine.
-func (h *Handler) shownFor(kind protocol.InputKind) shownScreen {
-	model := h.Observer.Model()
+func shownFor(c *Config, kind protocol.InputKind) shownScreen {
+	model := c.Observer.Model()
 	s := shownScreen{Modes: model.Modes(), alt: model.Alt()}
 	s.cols, s.rows = model.Size()
 	if kind == protocol.InputMouse {
-		s.cellWidth, s.cellHeight = h.Terminal.CellSize()
+		s.cellWidth, s.cellHeight = c.Terminal.CellSize()
 	}
 	return s
 }

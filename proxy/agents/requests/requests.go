@@ -72,11 +72,14 @@ type Config struct {
 // Handler answers messages that come over the link.
 type Handler struct {
 	Config
-	line     *Line
-	receipts *receipts
-	inbox    inbox
-	pointer  pointer
-	book     names.Book
+	verifier  *verifier
+	typists   *typists
+	decisions *decisions
+	line      *Line
+	receipts  *receipts
+	inbox     inbox
+	pointer   pointer
+	book      *names.Book
 	// Owned by the observer's goroutine, with pointer: deciding holds the agents of waits for a
 	// decision about control, driving the waits for what was typed under a grant, and reclaimed the
 	// epoch of the last grant that the user took back.
@@ -88,18 +91,12 @@ type Handler struct {
 	reclaimed uint64
 	// Owned by the pump's goroutine: parting is an agent's message as it gives the keyboard back.
 	parting string
-	// unmuted is the time of the newest decision that let a muted agent speak again, in Unix
-	// milliseconds.
-	unmuted int64
-	// typists holds the owners who typed from elsewhere, by name.
-	typists map[string]*typist
 	// fromAgents, fromPeople and fromAskers limit messages and requests. Owned by the link's
 	// goroutine.
 	fromAgents, fromPeople, fromAskers rateLimiter
 	tellsAsked                         rateLimiter // owned by the pump's goroutine
 	outsiders                          outsiders
 	uploads                            uploads // owned by the link's goroutine
-	proofs                             proofs  // owned by the link's goroutine
 	acts                               *acts
 }
 
@@ -110,7 +107,7 @@ func New(conf Config) *Handler {
 		receipts:   newReceipts(),
 		deciding:   make(map[string]string),
 		driving:    make(map[string]drivenWait),
-		typists:    make(map[string]*typist),
+		book:       new(names.Book),
 		seen:       make(seen),
 		fromAgents: rateLimiter{burst: messageBurst, every: messageEvery},
 		fromPeople: rateLimiter{burst: 2 * messageBurst, every: messageEvery / 5},
@@ -120,6 +117,12 @@ func New(conf Config) *Handler {
 		acts:       newActs(),
 	}
 	h.line = &Line{Config: conf, AnswerMost: answerMost}
+	h.verifier = &verifier{Config: &h.Config}
+	h.decisions = &decisions{Config: &h.Config, verifier: h.verifier, book: h.book}
+	h.typists = &typists{
+		Config: &h.Config, verifier: h.verifier, line: h.line, reclaim: h.decisions.reclaim,
+		byName: make(map[string]*typist),
+	}
 	h.line.noteMoved() // keys may come before any output
 	if conf.Own != nil {
 		if a := conf.Own.Agent(); a.ID != "" {
@@ -132,6 +135,9 @@ func New(conf Config) *Handler {
 // Line returns the line that the user and agents share.
 func (h *Handler) Line() *Line { return h.line }
 
+// Reclaim takes the keyboard back without the reclaim key. It runs on the pump's goroutine.
+func (h *Handler) Reclaim(now time.Time, by string) { h.decisions.reclaim(now, by) }
+
 // EndActs refuses the prompts and answers that still wait, and returns when the last one is done.
 // Call it after the pump's end.
 func (h *Handler) EndActs() { h.acts.endActs() }
@@ -142,7 +148,8 @@ func (h *Handler) Handle(m protocol.Message) {
 		h.Own.NoteActivity()
 	}
 	if id := protocol.SessionID(m); id != "" && id != h.SessionID {
-		h.sendError(
+		sendError(
+			h.Link,
 			protocol.RequestID(m),
 			protocol.CodeNoSession,
 			"this proxy has the session "+h.SessionID+" only",
@@ -171,11 +178,11 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 	case *protocol.ControlRelease:
 		h.handleRelease(m)
 	case *protocol.ControlDecide:
-		h.handleDecision(m)
+		h.decisions.handleDecision(m)
 	case *protocol.Note:
 		h.handleNote(m)
 	case *protocol.Keys:
-		h.handleKeys(m)
+		h.typists.handleKeys(m)
 	case *protocol.Watch, *protocol.Unwatch, *protocol.Attach, *protocol.Detach,
 		*protocol.ViewerInput:
 		h.forwardAttached(m)
@@ -206,7 +213,8 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 		h.Log.Warn("the gateway refused a message",
 			"code", m.Code, "message", m.Message, "field", m.Field)
 	default:
-		h.sendError(
+		sendError(
+			h.Link,
 			protocol.RequestID(m),
 			protocol.CodeForbidden,
 			fmt.Sprintf("a %s is not for a proxy", protocol.KindOf(m)),
@@ -214,11 +222,15 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 	}
 }
 
-func (h *Handler) sendError(requestID string, code protocol.Code, message string) {
-	h.Link.Send(&protocol.Error{RequestID: requestID, Code: code, Message: message})
+func sendError(link Link, requestID string, code protocol.Code, message string) {
+	link.Send(&protocol.Error{RequestID: requestID, Code: code, Message: message})
 }
 
 // sendExited refuses a request that came after the program's end.
-func (h *Handler) sendExited(requestID string) {
-	h.sendError(requestID, protocol.CodeExited, "the program has ended")
+func sendExited(link Link, requestID string) {
+	sendError(link, requestID, protocol.CodeExited, "the program has ended")
+}
+
+func sendRefusal(link Link, requestID string, reason *refusal) {
+	sendError(link, requestID, reason.code, reason.message)
 }

@@ -19,14 +19,15 @@ func (h *Handler) isUnattended() bool { return h.Own != nil && h.Own.IsUnattende
 func (h *Handler) forwardAttached(m protocol.Message) {
 	switch {
 	case h.Own == nil:
-		h.sendError(
+		sendError(
+			h.Link,
 			protocol.RequestID(m),
 			protocol.CodeForbidden,
 			"this is the user's own terminal: it is seen there and through snapshots, and "+
 				"cannot be attached to elsewhere",
 		)
 	case !h.Attached.Handle(m):
-		h.sendExited(protocol.RequestID(m))
+		sendExited(h.Link, protocol.RequestID(m))
 	}
 }
 
@@ -35,14 +36,16 @@ func (h *Handler) forwardAttached(m protocol.Message) {
 func (h *Handler) close(m *protocol.Close) {
 	switch {
 	case h.Own == nil:
-		h.sendError(
+		sendError(
+			h.Link,
 			m.RequestID,
 			protocol.CodeForbidden,
 			"this is the user's own terminal: only its user ends it",
 		)
 		return
 	case m.AgentID != "" && m.AgentID != h.Own.Agent().ID:
-		h.sendError(
+		sendError(
+			h.Link,
 			m.RequestID,
 			protocol.CodeForbidden,
 			"another agent started this terminal: it is not yours to close",
@@ -50,7 +53,8 @@ func (h *Handler) close(m *protocol.Close) {
 		return
 	}
 	if m.Signal != "" && m.Signal != "HUP" && m.Signal != "KILL" {
-		h.sendError(
+		sendError(
+			h.Link,
 			m.RequestID,
 			protocol.CodeBadMessage,
 			"a session is ended by the signal HUP, then by TERM and KILL if it does not heed "+

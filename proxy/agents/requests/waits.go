@@ -45,7 +45,7 @@ func (h *Handler) handleRead(m *protocol.Read) {
 		h.Link.Send(r)
 	})
 	if !ok {
-		h.sendExited(m.RequestID)
+		sendExited(h.Link, m.RequestID)
 	}
 }
 
@@ -108,12 +108,12 @@ func (h *Handler) handleWait(m *protocol.Wait) {
 			// A repeat over a new connection is the same wait; its answer goes there.
 			if !errors.Is(err, snapshot.ErrWaitOpen) {
 				delete(h.driving, m.RequestID)
-				h.sendError(m.RequestID, protocol.CodeBusy, err.Error())
+				sendError(h.Link, m.RequestID, protocol.CodeBusy, err.Error())
 			}
 		})
 	})
 	if !ok {
-		h.sendExited(m.RequestID)
+		sendExited(h.Link, m.RequestID)
 	}
 }
 
@@ -201,7 +201,8 @@ func (h *Handler) finishWait(now time.Time, m *protocol.Wait, r snapshot.Result)
 	delete(h.deciding, m.RequestID)
 	delete(h.driving, m.RequestID)
 	if r.End == snapshot.Dear {
-		h.sendError(
+		sendError(
+			h.Link,
 			m.RequestID,
 			protocol.CodeBadMessage,
 			"the wait was given up: its regular expression is so slow that it would hold up the "+
