@@ -13,11 +13,11 @@ import (
 
 // identifyAgent returns the agent as this session knows it. A token identifies it across
 // connections, and without a token its name does: each connection has a new id.
-func (h *Handler) identifyAgent(id, name, token string) control.Agent {
+func identifyAgent(book *names.Book, id, name, token string) control.Agent {
 	name = notice.Clean(name, protocol.MaxName)
 	a := control.Agent{
 		ID:   id,
-		Name: h.book.AssignName(id, name),
+		Name: book.AssignName(id, name),
 		Kin:  "name " + strings.ToLower(names.DisplayName(name)),
 	}
 	if token != "" {

@@ -9,6 +9,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/names"
 	"terminalproxy/proxy/display/notice"
 	"terminalproxy/proxy/record"
 )
@@ -26,10 +27,27 @@ const (
 	tellEvery = 10 * time.Second
 )
 
-// outsiders holds open requests from agents other than the coding agent, by message id.
+// outsiders puts requests from agents other than the coding agent to the people of its
+// conversation.
 type outsiders struct {
-	mu   sync.Mutex
-	open map[string]outsider
+	*Config
+	book      *names.Book
+	acts      *acts
+	askLimit  rateLimiter // owned by the link's goroutine
+	tellLimit rateLimiter // owned by the pump's goroutine
+	mu        sync.Mutex
+	open      map[string]outsider // open requests by message id; guarded by mu
+}
+
+func newOutsiders(c *Config, book *names.Book, acts *acts) *outsiders {
+	return &outsiders{
+		Config:    c,
+		book:      book,
+		acts:      acts,
+		askLimit:  rateLimiter{burst: askBurst, every: askEvery},
+		tellLimit: rateLimiter{burst: tellBurst, every: tellEvery},
+		open:      make(map[string]outsider),
+	}
 }
 
 // outsider is an open request: the agent, and the request's id in the conversation.
@@ -88,10 +106,10 @@ func (o *outsiders) findMatching(
 
 // handleChatAsk puts an agent's request to the people of the conversation. The answer is sent when
 // the request closes.
-func (h *Handler) handleChatAsk(m *protocol.ChatAsk) {
-	if h.Outside == nil {
+func (o *outsiders) handleChatAsk(m *protocol.ChatAsk) {
+	if o.Outside == nil {
 		sendError(
-			h.Link,
+			o.Link,
 			m.RequestID,
 			protocol.CodeNoChat,
 			"there is no coding agent to talk to in this session, and no one answers requests "+
@@ -99,9 +117,9 @@ func (h *Handler) handleChatAsk(m *protocol.ChatAsk) {
 		)
 		return
 	}
-	if wait, ok := h.fromAskers.allowNow(time.Now()); !ok {
+	if wait, ok := o.askLimit.allowNow(time.Now()); !ok {
 		sendError(
-			h.Link,
+			o.Link,
 			m.RequestID,
 			protocol.CodeBusy,
 			fmt.Sprintf(
@@ -111,58 +129,58 @@ func (h *Handler) handleChatAsk(m *protocol.ChatAsk) {
 		)
 		return
 	}
-	ok := h.Pump.Post(func(now time.Time) {
-		if err := h.openRequest(now, m); err != nil {
-			code, message := h.chatRefusal(err)
-			sendError(h.Link, m.RequestID, code, message)
+	ok := o.Pump.Post(func(now time.Time) {
+		if err := o.openRequest(now, m); err != nil {
+			code, message := chatRefusal(o.Chat, err)
+			sendError(o.Link, m.RequestID, code, message)
 		}
 	})
 	if !ok {
-		sendExited(h.Link, m.RequestID)
+		sendExited(o.Link, m.RequestID)
 	}
 }
 
 // openRequest runs on the pump's goroutine.
-func (h *Handler) openRequest(now time.Time, m *protocol.ChatAsk) error {
-	from := h.identifyAgent(m.AgentID, m.AgentName, m.TokenID)
-	if err := h.Control.AskRefusal(now, from); err != nil {
-		h.Link.Send(notNowError(m.RequestID, err))
+func (o *outsiders) openRequest(now time.Time, m *protocol.ChatAsk) error {
+	from := identifyAgent(o.book, m.AgentID, m.AgentName, m.TokenID)
+	if err := o.Control.AskRefusal(now, from); err != nil {
+		o.Link.Send(notNowError(m.RequestID, err))
 		return nil
 	}
 	q := newChatRequest(m, from)
-	if reason := h.outsiders.reservePlace(m.RequestID, outsider{from, q.ID}); reason != nil {
+	if reason := o.reservePlace(m.RequestID, outsider{from, q.ID}); reason != nil {
 		return reason
 	}
-	h.Control.NoteAgent(from)
-	h.Recorder.RecordPrompt(record.Ask, from, "", q.ID, describeRequest(q))
-	h.acts.queueAct(func(over bool) {
+	o.Control.NoteAgent(from)
+	o.Recorder.RecordPrompt(record.Ask, from, "", q.ID, describeRequest(q))
+	o.acts.queueAct(func(over bool) {
 		err := chat.ErrOver
 		if !over {
-			err = h.showRequest(m, from, q)
+			err = o.showRequest(m, from, q)
 		}
 		if err != nil {
-			h.outsiders.releasePlace(m.RequestID)
-			code, message := h.chatRefusal(err)
-			sendError(h.Link, m.RequestID, code, message)
+			o.releasePlace(m.RequestID)
+			code, message := chatRefusal(o.Chat, err)
+			sendError(o.Link, m.RequestID, code, message)
 			return
 		}
-		h.Pump.Post(func(now time.Time) { h.announceRequest(now, from, q) })
+		o.Pump.Post(func(now time.Time) { o.announceRequest(now, from, q) })
 	})
 	return nil
 }
 
 // showRequest puts a request to the people of the conversation.
-func (h *Handler) showRequest(
+func (o *outsiders) showRequest(
 	m *protocol.ChatAsk, from control.Agent, q *protocol.ChatRequest,
 ) error {
-	return h.Outside.OpenRequest(q, func(c protocol.ChatClosed) { // on any goroutine
-		h.outsiders.releasePlace(m.RequestID)
+	return o.Outside.OpenRequest(q, func(c protocol.ChatClosed) { // on any goroutine
+		o.releasePlace(m.RequestID)
 		if c.By != "" && c.Why == "" { // answered by a person
-			h.Pump.Post(func(now time.Time) { h.Control.NoteReply(now, from, c.Answer.Refuses()) })
+			o.Pump.Post(func(now time.Time) { o.Control.NoteReply(now, from, c.Answer.Refuses()) })
 		}
-		h.Link.Send(&protocol.ChatAskResult{
+		o.Link.Send(&protocol.ChatAskResult{
 			RequestID: m.RequestID,
-			SessionID: h.SessionID,
+			SessionID: o.SessionID,
 			By:        c.By,
 			Answer:    c.Answer,
 			Why:       protocol.Clip(c.Why, protocol.MaxText),
@@ -171,10 +189,10 @@ func (h *Handler) showRequest(
 }
 
 // announceRequest tells the user of a request, unless there were many.
-func (h *Handler) announceRequest(now time.Time, from control.Agent, q *protocol.ChatRequest) {
-	if _, ok := h.tellsAsked.allowNow(now); ok {
-		h.Status.ShowText("agent " + from.Name + " asks " + summarizeRequest(q) +
-			": answer with gateway chat answer " + h.SessionID)
+func (o *outsiders) announceRequest(now time.Time, from control.Agent, q *protocol.ChatRequest) {
+	if _, ok := o.tellLimit.allowNow(now); ok {
+		o.Status.ShowText("agent " + from.Name + " asks " + summarizeRequest(q) +
+			": answer with gateway chat answer " + o.SessionID)
 	}
 }
 
@@ -219,32 +237,32 @@ func describeRequest(q *protocol.ChatRequest) string {
 }
 
 // withdrawRequests closes the request that a message opened, or all of them for "".
-func (h *Handler) withdrawRequests(requestID, why string) {
-	if h.Outside == nil {
+func (o *outsiders) withdrawRequests(requestID, why string) {
+	if o.Outside == nil {
 		return
 	}
-	h.Pump.Post(func(time.Time) { // after the post that opened it
+	o.Pump.Post(func(time.Time) { // after the post that opened it
 		isMeant := func(id string, _ outsider) bool { return requestID == "" || requestID == id }
-		for _, asker := range h.outsiders.findMatching(isMeant) {
-			h.closeRequest(asker.id, why)
+		for _, asker := range o.findMatching(isMeant) {
+			o.closeRequest(asker.id, why)
 		}
 	})
 }
 
-// CancelMuted closes requests of agents that the user has muted. It runs on the pump's goroutine.
-func (h *Handler) CancelMuted() {
-	isMuted := func(_ string, asker outsider) bool { return h.Control.IsMuted(asker.agent) }
-	for _, asker := range h.outsiders.findMatching(isMuted) {
-		h.closeRequest(asker.id, asker.agent.Name+" is muted")
+// cancelMuted closes requests of agents that the user has muted. It runs on the pump's goroutine.
+func (o *outsiders) cancelMuted() {
+	isMuted := func(_ string, asker outsider) bool { return o.Control.IsMuted(asker.agent) }
+	for _, asker := range o.findMatching(isMuted) {
+		o.closeRequest(asker.id, asker.agent.Name+" is muted")
 	}
 }
 
 // closeRequest closes a request after the act that opened it.
-func (h *Handler) closeRequest(id, why string) {
-	h.acts.queueAct(func(bool) { h.Outside.CloseRequest(id, why) })
+func (o *outsiders) closeRequest(id, why string) {
+	o.acts.queueAct(func(bool) { o.Outside.CloseRequest(id, why) })
 }
 
 // CancelUnheard closes all requests: without the gateway their answers reach no agent.
 func (h *Handler) CancelUnheard() {
-	h.withdrawRequests("", "the connection to the agent that asked was lost")
+	h.outsiders.withdrawRequests("", "the connection to the agent that asked was lost")
 }

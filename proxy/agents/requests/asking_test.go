@@ -113,7 +113,7 @@ func TestTheRequestsOfOthersAreBounded(t *testing.T) {
 		require.Empty(t, s.handle(one(fmt.Sprint("bot-", n))))
 	}
 	require.Contains(t, s.mustRefuse(t, protocol.CodeBusy, one("gemini")), "16 requests")
-	s.fromAskers.paidUntil = time.Now().Add(askBurst * askEvery)
+	s.outsiders.askLimit.paidUntil = time.Now().Add(askBurst * askEvery)
 	require.Contains(t, s.mustRefuse(t, protocol.CodeBusy, one("gemini")), "short time")
 }
 
@@ -128,7 +128,7 @@ func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 	room.doneActs()
 	s.machine = control.New(control.Config{Keyboard: true})
 	s.Control = stagedControl{s.machine}
-	s.machine.NoteAgent(s.identifyAgent("id of codex", "codex", ""))
+	s.machine.NoteAgent(identifyAgent(s.book, "id of codex", "codex", ""))
 	require.NoError(t, s.machine.MuteAgent(time.Now(), "codex", "ada"))
 	s.mustRefuse(t, protocol.CodeUserRefused, ask("r1", "codex"))
 	require.Empty(t, room.doneActs())
@@ -162,11 +162,11 @@ func TestAFloodOfRequestsIsNotShownForEver(t *testing.T) {
 	for n := range 2 * tellBurst {
 		id := fmt.Sprint("r", n)
 		s.handle(ask(id, "sub"))
-		s.withdrawRequests(id, "taken back")
+		s.outsiders.withdrawRequests(id, "taken back")
 		require.Equal(t, id, s.onlyResult(t).RequestID, "it was asked")
 	}
 	require.Equal(t, tellBurst, over.told)
-	s.tellsAsked.paidUntil = time.Time{}
+	s.outsiders.tellLimit.paidUntil = time.Time{}
 	s.handle(ask("r", "sub"))
 	require.Equal(t, tellBurst+1, over.told)
 }

@@ -95,7 +95,7 @@ func checkNote(text string, most int) *refusal {
 
 // showToUser shows the user an agent's message, and answers once its fate is known.
 func (h *Handler) showToUser(now time.Time, m *protocol.Note, text string) {
-	from := h.identifyAgent(m.AgentID, m.AgentName, m.TokenID)
+	from := identifyAgent(h.book, m.AgentID, m.AgentName, m.TokenID)
 	w := control.Note{
 		ID:   m.RequestID,
 		Who:  "message from “" + from.Name + "”",

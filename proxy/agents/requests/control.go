@@ -16,7 +16,7 @@ func (h *Handler) handleControlRequest(m *protocol.ControlRequest) {
 		level = protocol.LevelDrive
 	}
 	r := control.Request{
-		ID: m.RequestID, Agent: h.identifyAgent(m.AgentID, m.AgentName, m.TokenID), Level: level,
+		ID: m.RequestID, Agent: identifyAgent(h.book, m.AgentID, m.AgentName, m.TokenID), Level: level,
 		Reason: notice.Reason(m.Why), For: time.Duration(m.Seconds) * time.Second,
 		Program: claimedProgram(m.Program), Parent: claimedProgram(m.Parent),
 	}

@@ -15,12 +15,22 @@ import (
 	"terminalproxy/proxy/record"
 )
 
+// prompts passes on what people and agents say in the conversation with a coding agent. Messages
+// come on the link's goroutine, are checked on the pump's, and are acted on by acts.
+type prompts struct {
+	*Config
+	verifier *verifier
+	typists  *typists
+	acts     *acts
+	uploads  uploads // owned by the link's goroutine
+}
+
 // handleChat acts on a message in the conversation of the program that is a coding agent.
-func (h *Handler) handleChat(m protocol.Message) {
-	if h.Chat == nil {
+func (p *prompts) handleChat(m protocol.Message) {
+	if p.Chat == nil {
 		if id := protocol.RequestID(m); id != "" {
 			sendError(
-				h.Link,
+				p.Link,
 				id,
 				protocol.CodeNoChat,
 				"there is no coding agent to talk to in this session: its user starts one with "+
@@ -31,91 +41,91 @@ func (h *Handler) handleChat(m protocol.Message) {
 	}
 	switch m := m.(type) {
 	case *protocol.ChatSubscribe:
-		h.Chat.Unsubscribe()
+		p.Chat.Unsubscribe()
 		if m.RequestID != "" { // earlier records belong to the old subscription
-			h.Link.Send(&protocol.Done{RequestID: m.RequestID})
+			p.Link.Send(&protocol.Done{RequestID: m.RequestID})
 		}
-		h.Chat.Subscribe(m.After)
+		p.Chat.Subscribe(m.After)
 	case *protocol.ChatUnsubscribe:
-		h.Chat.Unsubscribe()
+		p.Chat.Unsubscribe()
 	case *protocol.ChatSend:
-		h.sendPrompt(m)
+		p.sendPrompt(m)
 	case *protocol.ChatImage:
-		h.receiveImage(m)
+		p.receiveImage(m)
 	case *protocol.ChatAnswer:
-		h.answerRequest(m)
+		p.answerRequest(m)
 	case *protocol.ChatInterrupt:
-		h.interruptTurn(m)
+		p.interruptTurn(m)
 	}
 }
 
 // sendPrompt gives the coding agent a prompt from an agent that may press every key, or from a
 // person who may speak for the owner.
-func (h *Handler) sendPrompt(m *protocol.ChatSend) {
+func (p *prompts) sendPrompt(m *protocol.ChatSend) {
 	by, reason := notice.Person(m.By), (*refusal)(nil)
 	if m.AgentID == "" {
-		by, reason = h.verifier.verifyPerson(m.By, m.At, m.Signed(h.Started.UnixMilli()), m.SignatureB64)
+		by, reason = p.verifier.verifyPerson(m.By, m.At, m.Signed(p.Started.UnixMilli()), m.SignatureB64)
 	}
 	if reason != nil {
-		sendRefusal(h.Link, m.RequestID, reason)
+		sendRefusal(p.Link, m.RequestID, reason)
 		return
 	}
-	images, reason := h.attachedImages(m)
+	images, reason := p.attachedImages(m)
 	if reason != nil {
-		sendRefusal(h.Link, m.RequestID, reason)
+		sendRefusal(p.Link, m.RequestID, reason)
 		return
 	}
 	done := &protocol.Done{RequestID: m.RequestID}
 	check := func(st control.State) (control.Agent, error) {
-		from, err := h.checkMayTalk(st, m.AgentID)
+		from, err := checkMayTalk(st, m.AgentID)
 		if err == nil && m.AgentID == "" && len(m.SignatureB64) > 0 {
-			err = h.typists.rejectReplay(by, m.KeyNo)
+			err = p.typists.rejectReplay(by, m.KeyNo)
 		}
 		return from, err
 	}
-	h.checkAndAct(done, check, func(from control.Agent, mayAct chat.MayAct) error {
+	p.checkAndAct(done, check, func(from control.Agent, mayAct chat.MayAct) error {
 		if from.ID != "" {
 			by = "agent " + from.Name
 		}
-		h.Recorder.RecordPrompt(record.Prompt, from, by, m.RequestID, labelImages(m.Text, images))
-		done.Waiting = h.Chat.WaitReason()
+		p.Recorder.RecordPrompt(record.Prompt, from, by, m.RequestID, labelImages(m.Text, images))
+		done.Waiting = p.Chat.WaitReason()
 		if from.ID != "" {
-			return h.Chat.SendForAgent(by, m.Text, mayAct)
+			return p.Chat.SendForAgent(by, m.Text, mayAct)
 		}
-		return h.Chat.Send(by, m.Text, images)
+		return p.Chat.Send(by, m.Text, images)
 	})
 }
 
 // interruptTurn needs no signature from a person: it only takes something away.
-func (h *Handler) interruptTurn(m *protocol.ChatInterrupt) {
+func (p *prompts) interruptTurn(m *protocol.ChatInterrupt) {
 	check := func(st control.State) (control.Agent, error) {
 		if m.AgentID == "" {
 			return control.Agent{}, nil
 		}
-		return h.checkMayTalk(st, m.AgentID)
+		return checkMayTalk(st, m.AgentID)
 	}
 	done := &protocol.Done{RequestID: m.RequestID}
-	h.checkAndAct(done, check, func(from control.Agent, mayAct chat.MayAct) error {
+	p.checkAndAct(done, check, func(from control.Agent, mayAct chat.MayAct) error {
 		by := notice.Person(m.By)
 		if from.ID != "" {
 			by = "agent " + from.Name
 		}
-		h.Recorder.RecordPrompt(record.Halt, from, by, m.RequestID, "")
+		p.Recorder.RecordPrompt(record.Halt, from, by, m.RequestID, "")
 		if from.ID != "" {
-			return h.Chat.InterruptForAgent(by, mayAct)
+			return p.Chat.InterruptForAgent(by, mayAct)
 		}
-		return h.Chat.Interrupt(by)
+		return p.Chat.Interrupt(by)
 	})
 }
 
 // answerRequest answers the coding agent's request. Any person may refuse it, unsigned.
-func (h *Handler) answerRequest(m *protocol.ChatAnswer) {
+func (p *prompts) answerRequest(m *protocol.ChatAnswer) {
 	by := notice.Person(m.By)
 	if !m.Answer.Refuses() {
 		var reason *refusal
-		signed := m.Signed(h.Started.UnixMilli())
-		if by, reason = h.verifier.verifyPerson(m.By, m.At, signed, m.SignatureB64); reason != nil {
-			sendRefusal(h.Link, m.RequestID, reason)
+		signed := m.Signed(p.Started.UnixMilli())
+		if by, reason = p.verifier.verifyPerson(m.By, m.At, signed, m.SignatureB64); reason != nil {
+			sendRefusal(p.Link, m.RequestID, reason)
 			return
 		}
 	}
@@ -129,9 +139,9 @@ func (h *Handler) answerRequest(m *protocol.ChatAnswer) {
 		return from, err
 	}
 	done := &protocol.Done{RequestID: m.RequestID}
-	h.checkAndAct(done, check, func(control.Agent, chat.MayAct) error {
-		if slices.Contains(h.Chat.OpenRequests(), m.Request) {
-			h.Recorder.RecordPrompt(
+	p.checkAndAct(done, check, func(control.Agent, chat.MayAct) error {
+		if slices.Contains(p.Chat.OpenRequests(), m.Request) {
+			p.Recorder.RecordPrompt(
 				record.Answer,
 				control.Agent{},
 				by,
@@ -139,7 +149,7 @@ func (h *Handler) answerRequest(m *protocol.ChatAnswer) {
 				describeReply(m.Answer),
 			)
 		}
-		return h.Chat.Answer(m.Request, by, m.Answer)
+		return p.Chat.Answer(m.Request, by, m.Answer)
 	})
 }
 
@@ -163,7 +173,7 @@ func describeReply(a protocol.ChatReply) string {
 
 // checkMayTalk returns the agent with that id if it may write in the conversation now; the error
 // says why not. agentID is "" for a person.
-func (h *Handler) checkMayTalk(st control.State, agentID string) (control.Agent, error) {
+func checkMayTalk(st control.State, agentID string) (control.Agent, error) {
 	switch {
 	case st.Hidden:
 		return control.Agent{}, &refusal{
@@ -208,33 +218,33 @@ func (h *Handler) checkMayTalk(st control.State, agentID string) (control.Agent,
 // done in its turn. It sends done or the error. act gets the agent that check returned, if any, and
 // the condition that this agent still has the grant that it was checked under. The driver asks that
 // last: the user may take the keyboard back at any moment before.
-func (h *Handler) checkAndAct(
+func (p *prompts) checkAndAct(
 	done *protocol.Done,
 	check func(st control.State) (control.Agent, error),
 	act func(from control.Agent, mayAct chat.MayAct) error,
 ) {
 	answer := func(err error) {
 		if err != nil {
-			code, message := h.chatRefusal(err)
-			sendError(h.Link, done.RequestID, code, message)
+			code, message := chatRefusal(p.Chat, err)
+			sendError(p.Link, done.RequestID, code, message)
 			return
 		}
-		h.Link.Send(done)
+		p.Link.Send(done)
 	}
-	ok := h.Pump.Post(func(now time.Time) {
-		st := h.Control.State(now)
+	ok := p.Pump.Post(func(now time.Time) {
+		st := p.Control.State(now)
 		from, err := check(st)
-		if err == nil && h.acts.isFull() {
+		if err == nil && p.acts.isFull() {
 			err = &refusal{protocol.CodeBusy, "too much waits to be said already: try again later"}
 		}
 		if err != nil {
 			answer(err)
 			return
 		}
-		mayAct := func() error { return h.checkStillGranted(from, st.Epoch) }
-		h.acts.queueAct(func(over bool) {
+		mayAct := func() error { return checkStillGranted(p.Control, from, st.Epoch) }
+		p.acts.queueAct(func(over bool) {
 			if over {
-				sendExited(h.Link, done.RequestID)
+				sendExited(p.Link, done.RequestID)
 				return
 			}
 			err := mayAct()
@@ -245,13 +255,13 @@ func (h *Handler) checkAndAct(
 		})
 	})
 	if !ok {
-		sendExited(h.Link, done.RequestID)
+		sendExited(p.Link, done.RequestID)
 	}
 }
 
 // checkStillGranted returns why an agent may no longer act under the grant of that epoch, or nil.
-func (h *Handler) checkStillGranted(from control.Agent, epoch uint64) error {
-	st := h.Control.NewestState()
+func checkStillGranted(c Control, from control.Agent, epoch uint64) error {
+	st := c.NewestState()
 	if from.ID == "" || st.Phase == control.Granted && st.Epoch == epoch {
 		return nil
 	}
@@ -262,7 +272,7 @@ func (h *Handler) checkStillGranted(from control.Agent, epoch uint64) error {
 }
 
 // chatRefusal returns the answer to an agent for an error of the conversation.
-func (h *Handler) chatRefusal(err error) (code protocol.Code, message string) {
+func chatRefusal(c Conversation, err error) (code protocol.Code, message string) {
 	if reason, ok := errors.AsType[*refusal](err); ok {
 		return reason.code, reason.message
 	}
@@ -271,7 +281,7 @@ func (h *Handler) chatRefusal(err error) (code protocol.Code, message string) {
 	}
 	switch {
 	case errors.Is(err, chat.ErrNoRequest):
-		open := h.Chat.OpenRequests()
+		open := c.OpenRequests()
 		if len(open) == 0 {
 			return protocol.CodeNotFound, "no request is open"
 		}

@@ -68,42 +68,43 @@ func (u *uploads) removeImage(id string) []byte {
 }
 
 // receiveImage keeps a part of an image for the prompt that will name it.
-func (h *Handler) receiveImage(m *protocol.ChatImage) {
-	reason := h.imagesRefused(m.AgentID)
+func (p *prompts) receiveImage(m *protocol.ChatImage) {
+	reason := imagesRefused(p.Chat, m.AgentID)
 	if reason == nil {
-		reason = h.uploads.receivePart(m)
+		reason = p.uploads.receivePart(m)
 	}
 	if reason != nil {
-		sendRefusal(h.Link, m.RequestID, reason)
+		sendRefusal(p.Link, m.RequestID, reason)
 		return
 	}
-	h.Link.Send(&protocol.Done{RequestID: m.RequestID})
+	p.Link.Send(&protocol.Done{RequestID: m.RequestID})
 }
 
-// imagesRefused returns why the sender may not send images, or the coding agent does not take them, or nil.
-func (h *Handler) imagesRefused(agentID string) *refusal {
+// imagesRefused returns why the sender may not send images, or why the coding agent takes none, or
+// nil.
+func imagesRefused(c Conversation, agentID string) *refusal {
 	if agentID != "" {
 		return &refusal{
 			protocol.CodeForbidden,
 			"only people send images: name the path of the file in the prompt",
 		}
 	}
-	if err := h.Chat.ImageRefusal(); err != nil {
+	if err := c.ImageRefusal(); err != nil {
 		return &refusal{protocol.CodeBadMessage, err.Error()}
 	}
 	return nil
 }
 
 // attachedImages returns the images of a prompt. Each has the digest that is signed.
-func (h *Handler) attachedImages(m *protocol.ChatSend) (images []chat.Image, reason *refusal) {
+func (p *prompts) attachedImages(m *protocol.ChatSend) (images []chat.Image, reason *refusal) {
 	if len(m.Images) == 0 {
 		return nil, nil
 	}
-	if reason := h.imagesRefused(m.AgentID); reason != nil {
+	if reason := imagesRefused(p.Chat, m.AgentID); reason != nil {
 		return nil, reason
 	}
 	for _, a := range m.Images {
-		data := h.uploads.removeImage(a.ID)
+		data := p.uploads.removeImage(a.ID)
 		sum := sha256.Sum256(data)
 		if data == nil || hex.EncodeToString(sum[:]) != a.SHA256 {
 			return nil, &refusal{

@@ -75,6 +75,8 @@ type Handler struct {
 	verifier  *verifier
 	typists   *typists
 	decisions *decisions
+	prompts   *prompts
+	outsiders *outsiders
 	line      *Line
 	receipts  *receipts
 	inbox     inbox
@@ -91,13 +93,9 @@ type Handler struct {
 	reclaimed uint64
 	// Owned by the pump's goroutine: parting is an agent's message as it gives the keyboard back.
 	parting string
-	// fromAgents, fromPeople and fromAskers limit messages and requests. Owned by the link's
-	// goroutine.
-	fromAgents, fromPeople, fromAskers rateLimiter
-	tellsAsked                         rateLimiter // owned by the pump's goroutine
-	outsiders                          outsiders
-	uploads                            uploads // owned by the link's goroutine
-	acts                               *acts
+	// fromAgents and fromPeople limit messages. Owned by the link's goroutine.
+	fromAgents, fromPeople rateLimiter
+	acts                   *acts
 }
 
 // New makes a handler. Call it before the observer and the pump run.
@@ -111,9 +109,6 @@ func New(conf Config) *Handler {
 		seen:       make(seen),
 		fromAgents: rateLimiter{burst: messageBurst, every: messageEvery},
 		fromPeople: rateLimiter{burst: 2 * messageBurst, every: messageEvery / 5},
-		fromAskers: rateLimiter{burst: askBurst, every: askEvery},
-		tellsAsked: rateLimiter{burst: tellBurst, every: tellEvery},
-		outsiders:  outsiders{open: make(map[string]outsider)},
 		acts:       newActs(),
 	}
 	h.line = &Line{Config: conf, AnswerMost: answerMost}
@@ -123,6 +118,10 @@ func New(conf Config) *Handler {
 		Config: &h.Config, verifier: h.verifier, line: h.line, reclaim: h.decisions.reclaim,
 		byName: make(map[string]*typist),
 	}
+	h.prompts = &prompts{
+		Config: &h.Config, verifier: h.verifier, typists: h.typists, acts: h.acts,
+	}
+	h.outsiders = newOutsiders(&h.Config, h.book, h.acts)
 	h.line.noteMoved() // keys may come before any output
 	if conf.Own != nil {
 		if a := conf.Own.Agent(); a.ID != "" {
@@ -137,6 +136,9 @@ func (h *Handler) Line() *Line { return h.line }
 
 // Reclaim takes the keyboard back without the reclaim key. It runs on the pump's goroutine.
 func (h *Handler) Reclaim(now time.Time, by string) { h.decisions.reclaim(now, by) }
+
+// CancelMuted closes requests of agents that the user has muted. It runs on the pump's goroutine.
+func (h *Handler) CancelMuted() { h.outsiders.cancelMuted() }
 
 // EndActs refuses the prompts and answers that still wait, and returns when the last one is done.
 // Call it after the pump's end.
@@ -200,9 +202,9 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 		h.Observer.SetSubscribed(m.On)
 	case *protocol.ChatSubscribe, *protocol.ChatUnsubscribe, *protocol.ChatSend,
 		*protocol.ChatImage, *protocol.ChatAnswer, *protocol.ChatInterrupt:
-		h.handleChat(m)
+		h.prompts.handleChat(m)
 	case *protocol.ChatAsk:
-		h.handleChatAsk(m)
+		h.outsiders.handleChatAsk(m)
 	case *protocol.SecretAsk:
 		h.Desk.Ask(m)
 	case *protocol.AgentPresence:

@@ -128,7 +128,7 @@ func dependsOnProgram(m *protocol.Wait) bool {
 // handleCancel ends a wait whose caller left, takes back a withdrawn request, or keeps the answer
 // to a request for control for the agent's next wait.
 func (h *Handler) handleCancel(m *protocol.Cancel) {
-	h.withdrawRequests(m.RequestID, "the agent that asked took it back, or is gone")
+	h.outsiders.withdrawRequests(m.RequestID, "the agent that asked took it back, or is gone")
 	h.Desk.Withdraw(m.RequestID)
 	if m.Withdraw {
 		h.Pump.WithdrawInput(m.RequestID, !m.Gone)
