@@ -161,15 +161,5 @@ func (h *Handler) deliverNote(to control.Agent, by, text string) {
 		Text:      text,
 	})
 	h.Recorder.RecordUserMessage(to, by, text)
-	h.Observer.Post(func(time.Time) {
-		sent := false
-		h.Observer.EndControlWaits(func(id string) bool {
-			agent, ok := h.deciding[id]
-			if !ok || sent || !(note{to: to.ID}).isFor(agent) {
-				return false
-			}
-			sent = true // only the first wait gets it
-			return true
-		}, "message")
-	})
+	h.Observer.Post(func(time.Time) { h.waits.bringNote(to.ID) })
 }

@@ -205,7 +205,7 @@ const (
 	keysWithoutRecall = keysWithEmptyTail + "Left Home Ctrl-A Ctrl-B "
 )
 
-// hasOtherKey reports whether pieces hold a key that is not listed in allowed.
+// hasOtherKey reports whether pieces hold a key missing from allowed.
 func hasOtherKey(pieces [][]byte, allowed string) (yes bool) {
 	for _, p := range pieces {
 		keys.EachStroke(p, func(s keys.Stroke) {

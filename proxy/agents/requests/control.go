@@ -25,7 +25,7 @@ func (h *Handler) handleControlRequest(m *protocol.ControlRequest) {
 		r.Ahead = h.Ahead(r.Agent, level)
 	}
 	// First, because the agent may cancel its wait right after the pump has the request.
-	h.Observer.Post(func(time.Time) { h.answers.noteRequest(r.Agent.ID, r.ID) })
+	h.Observer.Post(func(time.Time) { h.waits.answers.noteRequest(r.Agent.ID, r.ID) })
 	ok := h.Pump.Post(func(now time.Time) {
 		err := h.askControl(now, r)
 		h.Recorder.RecordRequest(r, err)
@@ -146,7 +146,7 @@ func (h *Handler) ControlEvent(e control.Event) {
 		show := func(line string) { h.Status.ShowControlChange(e, line, parting) }
 		h.line.callWithLeftover(show, func() {})
 	}
-	h.Observer.Post(func(time.Time) { h.endControlWaits(e, word, e.Dropped > 0) })
+	h.Observer.Post(func(time.Time) { h.waits.endControlWaits(e, word, e.Dropped > 0) })
 }
 
 // endSentence tells an agent why its control ended.

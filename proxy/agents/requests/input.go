@@ -96,11 +96,7 @@ func (h *Handler) handleInput(m *protocol.Input) {
 		st := h.Control.State(now)
 		in.userKeysAtStart, in.paused = h.Tracker.TypedLine().Keys(), st.Paused || st.Occupied
 	})
-	h.Observer.Post(func(time.Time) {
-		if in.saw = h.seen[m.AgentID]; !in.saw.whole {
-			in.saw = h.line.takeGlimpse()
-		}
-	})
+	h.Observer.Post(func(time.Time) { in.saw = h.seen.lastGlimpse(m.AgentID) })
 	h.Pump.Enqueue(h.pumpJob(in))
 }
 

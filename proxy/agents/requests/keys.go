@@ -98,7 +98,7 @@ func (a *typists) findTypist(name string) *typist {
 	return t
 }
 
-// checkSequence refuses a message that is not the next one.
+// checkSequence refuses a message out of sequence.
 func (t *typist) checkSequence(m *protocol.Keys) *refusal {
 	if m.KeyNo <= t.last {
 		return &refusal{

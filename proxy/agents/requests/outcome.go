@@ -291,10 +291,10 @@ func (h *Handler) answerNow(now time.Time, in *delivery, result *protocol.InputR
 	result.Notes = h.inbox.takeNotes(m.AgentID)
 	if result.Status == protocol.StatusWritten || result.Reason == protocol.CodeNoGrant ||
 		result.Reason == protocol.CodeStaleEpoch {
-		h.answers.takeWord(m.AgentID) // the receipt tells it whether it may type
+		h.waits.dropWord(m.AgentID) // the receipt tells it whether it may type
 	}
 	result.Frame = h.Observer.AnswerFrame(now)
-	h.noteSeen(m.AgentID)
+	h.seen.noteSeen(m.AgentID)
 	result.Frame.Settled = result.Frame.Settled || in.settled
 	result.Frame.Repainting = in.repainting
 	result.Seq = result.Frame.Seq

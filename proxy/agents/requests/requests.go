@@ -79,18 +79,11 @@ type Handler struct {
 	outsiders *outsiders
 	line      *Line
 	receipts  *receipts
-	inbox     inbox
+	inbox     *inbox
 	pointer   pointer
 	book      *names.Book
-	// Owned by the observer's goroutine, with pointer: deciding holds the agents of waits for a
-	// decision about control, driving the waits for what was typed under a grant, and reclaimed the
-	// epoch of the last grant that the user took back.
-	waits     recentWaits
-	answers   unheardAnswers
-	seen      seen
-	deciding  map[string]string
-	driving   map[string]drivenWait
-	reclaimed uint64
+	waits     *agentWaits
+	seen      *seen
 	// Owned by the pump's goroutine: parting is an agent's message as it gives the keyboard back.
 	parting string
 	// fromAgents and fromPeople limit messages. Owned by the link's goroutine.
@@ -103,15 +96,15 @@ func New(conf Config) *Handler {
 	h := &Handler{
 		Config:     conf,
 		receipts:   newReceipts(),
-		deciding:   make(map[string]string),
-		driving:    make(map[string]drivenWait),
 		book:       new(names.Book),
-		seen:       make(seen),
+		inbox:      new(inbox),
 		fromAgents: rateLimiter{burst: messageBurst, every: messageEvery},
 		fromPeople: rateLimiter{burst: 2 * messageBurst, every: messageEvery / 5},
 		acts:       newActs(),
 	}
 	h.line = &Line{Config: conf, AnswerMost: answerMost}
+	h.seen = &seen{Config: &h.Config, line: h.line, byAgent: make(map[string]glimpse)}
+	h.waits = newWaits(&h.Config, h.inbox, h.seen)
 	h.verifier = &verifier{Config: &h.Config}
 	h.decisions = &decisions{Config: &h.Config, verifier: h.verifier, book: h.book}
 	h.typists = &typists{
@@ -170,11 +163,11 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 	case *protocol.Input:
 		h.handleInput(m)
 	case *protocol.Wait:
-		h.handleWait(m)
+		h.waits.handleWait(m)
 	case *protocol.Cancel:
 		h.handleCancel(m)
 	case *protocol.Read:
-		h.handleRead(m)
+		h.waits.handleRead(m)
 	case *protocol.ControlRequest:
 		h.handleControlRequest(m)
 	case *protocol.ControlRelease:
@@ -222,6 +215,19 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 			fmt.Sprintf("a %s is not for a proxy", protocol.KindOf(m)),
 		)
 	}
+}
+
+// handleCancel ends a wait whose caller left, takes back a withdrawn request, or keeps the answer
+// to a request for control for the agent's next wait.
+func (h *Handler) handleCancel(m *protocol.Cancel) {
+	h.outsiders.withdrawRequests(m.RequestID, "the agent that asked took it back, or is gone")
+	h.Desk.Withdraw(m.RequestID)
+	if m.Withdraw {
+		h.Pump.WithdrawInput(m.RequestID, !m.Gone)
+		h.Pump.Post(func(now time.Time) { h.Control.WithdrawRequest(now, m.RequestID) })
+		h.Status.WithdrawMessage(m.RequestID)
+	}
+	h.Observer.Post(func(time.Time) { h.waits.cancelWait(m) })
 }
 
 func sendError(link Link, requestID string, code protocol.Code, message string) {

@@ -26,21 +26,33 @@ type glimpse struct {
 	kind   line.Prompt
 }
 
-// seen holds what agents saw last of the screen, by id. Owned by the observer's goroutine.
-type seen map[string]glimpse
+// seen holds what agents saw last of the screen. Owned by the observer's goroutine.
+type seen struct {
+	*Config
+	line    *Line
+	byAgent map[string]glimpse // by the agent's id
+}
 
 // noteSeen notes that an agent sees the present screen. While another program than the grant's has
 // the terminal, the agent's input waits for its own program, so what it saw of that one is kept.
-func (h *Handler) noteSeen(agentID string) {
-	if st := h.Control.NewestState(); st.Away != "" && st.Agent.ID == agentID {
+func (s *seen) noteSeen(agentID string) {
+	if st := s.Control.NewestState(); st.Away != "" && st.Agent.ID == agentID {
 		return
 	}
-	now := h.line.takeGlimpse()
-	if _, known := h.seen[agentID]; agentID == "" || !now.whole ||
-		!known && len(h.seen) >= seenMost {
+	now := s.line.takeGlimpse()
+	if _, known := s.byAgent[agentID]; agentID == "" || !now.whole ||
+		!known && len(s.byAgent) >= seenMost {
 		return // it is judged by the screen when its input comes
 	}
-	h.seen[agentID] = now
+	s.byAgent[agentID] = now
+}
+
+// lastGlimpse returns what an agent saw last; if unknown, the present screen.
+func (s *seen) lastGlimpse(agentID string) glimpse {
+	if saw := s.byAgent[agentID]; saw.whole {
+		return saw
+	}
+	return s.line.takeGlimpse()
 }
 
 // takeGlimpse returns the present glimpse.

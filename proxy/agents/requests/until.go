@@ -166,7 +166,7 @@ func (h *Handler) answerAtCondition(now time.Time, in *delivery, result *protoco
 	part := len(in.m.Parts) - 1
 	id := in.m.RequestID
 	done := func(r snapshot.Result) {
-		delete(h.driving, id)
+		h.waits.forgetDriven(id)
 		in.settled = r.End == snapshot.Met && r.Matched == "quiet"
 		in.repainting = r.Repainting
 		h.answerNow(time.Now(), in, result)
@@ -177,19 +177,19 @@ func (h *Handler) answerAtCondition(now time.Time, in *delivery, result *protoco
 		result.Ended = protocol.ReasonReclaimed
 		done(over)
 	}
-	if in.epoch != 0 && in.epoch == h.reclaimed {
-		end()
-		return
-	}
-	h.driving[id] = drivenWait{
+	open := h.waits.noteDriven(id, drivenWait{
 		agent: in.m.AgentID, epoch: in.epoch, end: end, cancel: func() bool {
 			open := in.waiting != ""
 			in.cancelWait(h)
 			return open
 		},
+	})
+	if !open {
+		end()
+		return
 	}
 	h.openUntil(now, in, part, len(in.steps)+1, done, func(error) {
-		delete(h.driving, id)
+		h.waits.forgetDriven(id)
 		h.answerNow(now, in, result)
 	})
 }

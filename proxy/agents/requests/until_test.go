@@ -123,7 +123,7 @@ func TestTakingTheKeyboardBackEndsTheLastStep(t *testing.T) {
 			s, o, in := twoSteps(t)
 			defer o.shut.Store(true)
 			reclaim := func() {
-				s.endControlWaits(control.Event{Agent: control.Agent{ID: "ada"}, Epoch: 3, Reason: protocol.ReasonReclaimed}, "revoked", false)
+				s.waits.endControlWaits(control.Event{Agent: control.Agent{ID: "ada"}, Epoch: 3, Reason: protocol.ReasonReclaimed}, "revoked", false)
 			}
 			for _, e := range []pump.Event{pump.TurnCame, pump.Passed, pump.AllWritten} {
 				require.True(t, in.life.Advance(e))

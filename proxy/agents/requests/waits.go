@@ -14,21 +14,41 @@ import (
 // defaultWait bounds a wait that sets no limit.
 const defaultWait = 10 * time.Second
 
-func (h *Handler) handleRead(m *protocol.Read) {
-	o := h.Observer
+// agentWaits answers agents' reads and waits. Its fields are owned by the observer's goroutine.
+type agentWaits struct {
+	*Config
+	inbox    *inbox
+	seen     *seen
+	ended    recentWaits
+	answers  unheardAnswers
+	deciding map[string]string     // agents, by the id of their wait for a decision about control
+	driving  map[string]drivenWait // waits for what was typed under a grant, by id
+	// reclaimed is the epoch of the last grant that the user took back.
+	reclaimed uint64
+}
+
+func newWaits(c *Config, inbox *inbox, seen *seen) *agentWaits {
+	return &agentWaits{
+		Config: c, inbox: inbox, seen: seen,
+		deciding: make(map[string]string), driving: make(map[string]drivenWait),
+	}
+}
+
+func (w *agentWaits) handleRead(m *protocol.Read) {
+	o := w.Observer
 	ok := o.Post(func(now time.Time) {
 		r := &protocol.ReadResult{
 			ID:        protocol.NewID(),
 			RequestID: m.RequestID,
-			SessionID: h.SessionID,
+			SessionID: w.SessionID,
 		}
 		err := o.CompleteRead(now, m, r)
 		if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
-			h.Link.Send(bad.Reply())
+			w.Link.Send(bad.Reply())
 			return
 		}
 		if err != nil {
-			h.Link.Send(&protocol.Error{
+			w.Link.Send(&protocol.Error{
 				RequestID: m.RequestID,
 				Code:      protocol.CodeBadMessage,
 				Message:   err.Error(),
@@ -37,15 +57,15 @@ func (h *Handler) handleRead(m *protocol.Read) {
 			return
 		}
 		if m.Notes && !r.Frame.Blackout.ByUser() {
-			r.Notes = h.inbox.takeNotes(m.AgentID)
+			r.Notes = w.inbox.takeNotes(m.AgentID)
 		}
 		if !m.Probe {
-			h.noteSeen(m.AgentID)
+			w.seen.noteSeen(m.AgentID)
 		}
-		h.Link.Send(r)
+		w.Link.Send(r)
 	})
 	if !ok {
-		sendExited(h.Link, m.RequestID)
+		sendExited(w.Link, m.RequestID)
 	}
 }
 
@@ -57,45 +77,43 @@ type drivenWait struct {
 	end    func()
 }
 
-func (h *Handler) handleWait(m *protocol.Wait) {
+func (w *agentWaits) handleWait(m *protocol.Wait) {
 	condition, also, err := snapshot.CompileAll(m)
 	if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
 		bad.RequestID = m.RequestID
-		h.Link.Send(bad.Reply())
+		w.Link.Send(bad.Reply())
 		return
 	}
-	ok := h.Observer.Post(func(now time.Time) {
-		if before := h.waits.findRepeat(now, m); before != nil {
-			h.sendWaitResult(now, m, before.result, before.notes)
+	ok := w.Observer.Post(func(now time.Time) {
+		if before := w.ended.findRepeat(now, m); before != nil {
+			w.sendWaitResult(now, m, before.result, before.notes)
 			return
 		}
 		if m.Until.Control {
-			word := h.answers.takeForWait(m.AgentID, m.RequestID)
-			if word == "" && h.inbox.hasNote(m.AgentID) {
+			word := w.answers.takeForWait(m.AgentID, m.RequestID)
+			if word == "" && w.inbox.hasNote(m.AgentID) {
 				word = "message"
 			}
 			if word != "" {
-				h.finishWait(now, m, snapshot.Result{End: snapshot.Met, Matched: word})
+				w.finishWait(now, m, snapshot.Result{End: snapshot.Met, Matched: word})
 				return
 			}
 		}
 		if m.Until.Control {
-			h.deciding[m.RequestID] = m.AgentID
+			w.deciding[m.RequestID] = m.AgentID
 		}
-		if m.Epoch != 0 {
-			if m.Epoch == h.reclaimed {
-				h.finishWait(now, m, snapshot.Result{End: snapshot.TimedOut})
-				return
-			}
-			h.driving[m.RequestID] = drivenWait{
-				agent: m.AgentID, epoch: m.Epoch,
-				cancel: func() bool { return h.Observer.CancelWait(m.RequestID) },
-				end: func() {
-					h.finishWait(time.Now(), m, snapshot.Result{End: snapshot.TimedOut})
-				},
-			}
+		driven := drivenWait{
+			agent: m.AgentID, epoch: m.Epoch,
+			cancel: func() bool { return w.Observer.CancelWait(m.RequestID) },
+			end: func() {
+				w.finishWait(time.Now(), m, snapshot.Result{End: snapshot.TimedOut})
+			},
 		}
-		h.Observer.OpenWait(now, dependsOnProgram(m), snapshot.Wait{
+		if m.Epoch != 0 && !w.noteDriven(m.RequestID, driven) {
+			driven.end()
+			return
+		}
+		w.Observer.OpenWait(now, dependsOnProgram(m), snapshot.Wait{
 			ID:        m.RequestID,
 			Condition: condition,
 			Also:      also,
@@ -103,18 +121,47 @@ func (h *Handler) handleWait(m *protocol.Wait) {
 			SinceSeq:  m.SinceSeq,
 			InputSeq:  m.InputSeq,
 			Deadline:  now.Add(timeoutOf(m.TimeoutMs)),
-			Done:      func(r snapshot.Result) { h.finishWait(time.Now(), m, r) },
+			Done:      func(r snapshot.Result) { w.finishWait(time.Now(), m, r) },
 		}, func(err error) {
 			// A repeat over a new connection is the same wait; its answer goes there.
 			if !errors.Is(err, snapshot.ErrWaitOpen) {
-				delete(h.driving, m.RequestID)
-				sendError(h.Link, m.RequestID, protocol.CodeBusy, err.Error())
+				delete(w.driving, m.RequestID)
+				sendError(w.Link, m.RequestID, protocol.CodeBusy, err.Error())
 			}
 		})
 	})
 	if !ok {
-		sendExited(h.Link, m.RequestID)
+		sendExited(w.Link, m.RequestID)
 	}
+}
+
+// noteDriven notes an open wait for what was typed under a grant. It returns false if the user has
+// taken that grant back.
+func (w *agentWaits) noteDriven(id string, wait drivenWait) bool {
+	if wait.epoch != 0 && wait.epoch == w.reclaimed {
+		return false
+	}
+	w.driving[id] = wait
+	return true
+}
+
+func (w *agentWaits) forgetDriven(id string) { delete(w.driving, id) }
+
+// dropWord forgets the decision that an agent has not heard, because its receipt brings it.
+func (w *agentWaits) dropWord(agentID string) { w.answers.takeWord(agentID) }
+
+// bringNote ends a wait for a decision, so that its answer brings a message for the agent with that
+// id, or for any agent if the id is "".
+func (w *agentWaits) bringNote(to string) {
+	sent := false
+	w.Observer.EndControlWaits(func(id string) bool {
+		agent, ok := w.deciding[id]
+		if !ok || sent || !(note{to: to}).isFor(agent) {
+			return false
+		}
+		sent = true // only the first wait gets it
+		return true
+	}, "message")
 }
 
 // dependsOnProgram reports whether a wait depends on the program's input wait.
@@ -125,65 +172,56 @@ func dependsOnProgram(m *protocol.Wait) bool {
 	})
 }
 
-// handleCancel ends a wait whose caller left, takes back a withdrawn request, or keeps the answer
-// to a request for control for the agent's next wait.
-func (h *Handler) handleCancel(m *protocol.Cancel) {
-	h.outsiders.withdrawRequests(m.RequestID, "the agent that asked took it back, or is gone")
-	h.Desk.Withdraw(m.RequestID)
-	if m.Withdraw {
-		h.Pump.WithdrawInput(m.RequestID, !m.Gone)
-		h.Pump.Post(func(now time.Time) { h.Control.WithdrawRequest(now, m.RequestID) })
-		h.Status.WithdrawMessage(m.RequestID)
+// cancelWait ends the wait of a call that was given up. If no wait is open, it keeps the answer to
+// the call's request for the agent's next wait.
+func (w *agentWaits) cancelWait(m *protocol.Cancel) {
+	if w.Observer.CancelWait(m.RequestID) {
+		agent, decides := w.deciding[m.RequestID]
+		delete(w.deciding, m.RequestID)
+		if decides && m.Withdraw && !m.Gone &&
+			!slices.Contains(slices.Collect(maps.Values(w.deciding)), agent) {
+			w.withdrawQuestion(agent)
+		}
+		delete(w.driving, m.RequestID)
+		return
 	}
-	h.Observer.Post(func(time.Time) {
-		if h.Observer.CancelWait(m.RequestID) {
-			agent, decides := h.deciding[m.RequestID]
-			delete(h.deciding, m.RequestID)
-			if decides && m.Withdraw && !m.Gone &&
-				!slices.Contains(slices.Collect(maps.Values(h.deciding)), agent) {
-				h.withdrawQuestion(agent)
-			}
-			delete(h.driving, m.RequestID)
-			return
-		}
-		agent := h.answers.markAbandoned(m.RequestID, m.Withdraw)
-		if agent != "" && slices.Contains(slices.Collect(maps.Values(h.deciding)), agent) {
-			word, sent := h.answers.takeWord(agent), false
-			h.Observer.EndControlWaits(func(id string) bool {
-				met := !sent && h.deciding[id] == agent
-				sent = sent || met
-				return met
-			}, word)
-		}
-	})
+	agent := w.answers.markAbandoned(m.RequestID, m.Withdraw)
+	if agent != "" && slices.Contains(slices.Collect(maps.Values(w.deciding)), agent) {
+		word, sent := w.answers.takeWord(agent), false
+		w.Observer.EndControlWaits(func(id string) bool {
+			met := !sent && w.deciding[id] == agent
+			sent = sent || met
+			return met
+		}, word)
+	}
 }
 
 // withdrawQuestion takes back an agent's question after it gave up waiting for the answer.
-func (h *Handler) withdrawQuestion(agentID string) {
-	ids := h.answers.abandonedRequests(agentID)
-	h.Pump.Post(func(now time.Time) {
+func (w *agentWaits) withdrawQuestion(agentID string) {
+	ids := w.answers.abandonedRequests(agentID)
+	w.Pump.Post(func(now time.Time) {
 		for _, id := range ids {
-			h.Control.WithdrawRequest(now, id)
+			w.Control.WithdrawRequest(now, id)
 		}
 	})
 }
 
 // endControlWaits ends an agent's waits for a decision or for the end of its control. heard means
 // that a dropped input tells the agent, too.
-func (h *Handler) endControlWaits(e control.Event, word string, heard bool) {
+func (w *agentWaits) endControlWaits(e control.Event, word string, heard bool) {
 	waiting := ""
 	if !e.Granted && !e.Request && e.Reason == protocol.ReasonReclaimed {
-		h.reclaimed = e.Epoch
-		for id, w := range h.driving {
-			if w.epoch == e.Epoch && w.agent == e.Agent.ID && w.cancel() {
+		w.reclaimed = e.Epoch
+		for id, open := range w.driving {
+			if open.epoch == e.Epoch && open.agent == e.Agent.ID && open.cancel() {
 				heard, waiting = true, id
-				w.end()
+				open.end()
 			}
 		}
 	}
 	if e.Granted || e.Reason != protocol.ReasonReplaced {
-		h.Observer.EndControlWaits(func(id string) bool {
-			agent, ok := h.deciding[id]
+		w.Observer.EndControlWaits(func(id string) bool {
+			agent, ok := w.deciding[id]
 			ok = ok && agent == e.Agent.ID
 			if ok {
 				heard, waiting = true, id
@@ -191,18 +229,18 @@ func (h *Handler) endControlWaits(e control.Event, word string, heard bool) {
 			return ok
 		}, word)
 	}
-	h.answers.recordDecision(e, word, heard)
+	w.answers.recordDecision(e, word, heard)
 	if waiting != "" {
-		h.answers.markDelivered(e.Agent.ID, waiting, word)
+		w.answers.markDelivered(e.Agent.ID, waiting, word)
 	}
 }
 
-func (h *Handler) finishWait(now time.Time, m *protocol.Wait, r snapshot.Result) {
-	delete(h.deciding, m.RequestID)
-	delete(h.driving, m.RequestID)
+func (w *agentWaits) finishWait(now time.Time, m *protocol.Wait, r snapshot.Result) {
+	delete(w.deciding, m.RequestID)
+	delete(w.driving, m.RequestID)
 	if r.End == snapshot.Dear {
 		sendError(
-			h.Link,
+			w.Link,
 			m.RequestID,
 			protocol.CodeBadMessage,
 			"the wait was given up: its regular expression is so slow that it would hold up the "+
@@ -210,15 +248,15 @@ func (h *Handler) finishWait(now time.Time, m *protocol.Wait, r snapshot.Result)
 		)
 		return
 	}
-	notes := h.inbox.takeNotes(m.AgentID)
-	if !m.Until.Control || len(notes) > 0 { // else h.answers keeps the decision
-		h.waits.add(endedWait{m, now, r, notes})
+	notes := w.inbox.takeNotes(m.AgentID)
+	if !m.Until.Control || len(notes) > 0 { // else answers keeps the decision
+		w.ended.add(endedWait{m, now, r, notes})
 	}
-	h.sendWaitResult(now, m, r, notes)
+	w.sendWaitResult(now, m, r, notes)
 }
 
 // sendWaitResult sends how a wait ended, with the present screen.
-func (h *Handler) sendWaitResult(
+func (w *agentWaits) sendWaitResult(
 	now time.Time,
 	m *protocol.Wait,
 	r snapshot.Result,
@@ -227,7 +265,7 @@ func (h *Handler) sendWaitResult(
 	out := &protocol.WaitResult{
 		ID:        protocol.NewID(),
 		RequestID: m.RequestID,
-		SessionID: h.SessionID,
+		SessionID: w.SessionID,
 		Met:       r.End == snapshot.Met,
 		Matched:   r.Matched,
 		Stood:     r.Stood,
@@ -241,15 +279,15 @@ func (h *Handler) sendWaitResult(
 	default:
 		out.Came, out.Stopped, out.Met = &came.Until, came.Stop, !came.Stop
 	}
-	if !out.Met && !out.Stopped && m.Epoch != 0 && m.Epoch == h.reclaimed {
+	if !out.Met && !out.Stopped && m.Epoch != 0 && m.Epoch == w.reclaimed {
 		out.Ended = protocol.ReasonReclaimed
 	}
-	h.Observer.CompleteWait(now, m, out)
+	w.Observer.CompleteWait(now, m, out)
 	if out.Frame != nil {
 		out.Frame.Repainting = r.Repainting
 	}
-	h.noteSeen(m.AgentID)
-	h.Link.Send(out)
+	w.seen.noteSeen(m.AgentID)
+	w.Link.Send(out)
 }
 
 func timeoutOf(ms int64) time.Duration {

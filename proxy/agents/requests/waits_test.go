@@ -39,7 +39,7 @@ func TestAWaitEndsWithTheGrant(t *testing.T) {
 	}
 	ends := func(agent string, reason protocol.Reason, request bool) []protocol.Message {
 		s.sent = nil
-		s.endControlWaits(control.Event{Agent: control.Agent{ID: agent}, Epoch: 3, Reason: reason, Request: request}, string(reason), false)
+		s.waits.endControlWaits(control.Event{Agent: control.Agent{ID: agent}, Epoch: 3, Reason: reason, Request: request}, string(reason), false)
 		return s.sent
 	}
 	ended := func(id string, sent []protocol.Message) {
@@ -56,20 +56,20 @@ func TestAWaitEndsWithTheGrant(t *testing.T) {
 	require.Empty(t, ends("ada", protocol.ReasonExited, false), "the program's end is what it may wait for")
 	require.Empty(t, ends("ada", protocol.ReasonReclaimed, true), "that was a question")
 	require.Empty(t, ends("bob", protocol.ReasonReclaimed, false))
-	s.reclaimed = 0
+	s.waits.reclaimed = 0
 	ended("1", ends("ada", protocol.ReasonReclaimed, false))
-	require.Empty(t, s.answers.takeWord("ada"), "it was told")
+	require.Empty(t, s.waits.answers.takeWord("ada"), "it was told")
 	ended("late", s.handle(wait("late", 3)))
 	require.Empty(t, s.handle(wait("the next grant", 4)))
 	s.Handle(&protocol.Cancel{RequestID: "the next grant"})
-	require.NotContains(t, s.driving, "the next grant")
+	require.NotContains(t, s.waits.driving, "the next grant")
 }
 
 // A wait that takes too much work ends with a reason of its own, not as a timeout; what the agent
 // is to be told waits for its next wait.
 func TestADearWaitEndsWithWords(t *testing.T) {
 	s := newStage(nil)
-	s.finishWait(time.Now(), &protocol.Wait{RequestID: "1", AgentID: "ada"}, snapshot.Result{ID: "1", End: snapshot.Dear})
+	s.waits.finishWait(time.Now(), &protocol.Wait{RequestID: "1", AgentID: "ada"}, snapshot.Result{ID: "1", End: snapshot.Dear})
 	require.Len(t, s.sent, 1)
 	got := s.sent[0].(*protocol.Error)
 	require.Equal(t, "1", got.RequestID)
