@@ -42,8 +42,8 @@ func notNowError(requestID string, err error) *protocol.Error {
 }
 
 // handlePresence notes whether an agent is connected, on the gateway's word.
-func (h *Handler) handlePresence(m *protocol.AgentPresence) {
-	h.Pump.Post(func(now time.Time) { h.Control.SetConnected(now, m.AgentID, m.Connected) })
+func (g *grants) handlePresence(m *protocol.AgentPresence) {
+	g.Pump.Post(func(now time.Time) { g.Control.SetConnected(now, m.AgentID, m.Connected) })
 }
 
 // claimedProgram returns the program that an agent claims to ask with, made safe beside the proxy's

@@ -249,7 +249,7 @@ func (o *outsiders) withdrawRequests(requestID, why string) {
 	})
 }
 
-// cancelMuted closes requests of agents that the user has muted. It runs on the pump's goroutine.
+// cancelMuted implements [Handler.CancelMuted].
 func (o *outsiders) cancelMuted() {
 	isMuted := func(_ string, asker outsider) bool { return o.Control.IsMuted(asker.agent) }
 	for _, asker := range o.findMatching(isMuted) {

@@ -8,6 +8,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/names"
 	"terminalproxy/proxy/display/notice"
 )
 
@@ -38,8 +39,26 @@ func (l *rateLimiter) allowNow(now time.Time) (wait time.Duration, ok bool) {
 	return 0, true
 }
 
+// messenger carries messages between agents and people.
+type messenger struct {
+	*Config
+	book  *names.Book
+	inbox *inbox
+	waits *agentWaits
+	// fromAgents and fromPeople limit messages. Owned by the link's goroutine.
+	fromAgents, fromPeople rateLimiter
+}
+
+func newMessenger(c *Config, book *names.Book, inbox *inbox, waits *agentWaits) *messenger {
+	return &messenger{
+		Config: c, book: book, inbox: inbox, waits: waits,
+		fromAgents: rateLimiter{burst: messageBurst, every: messageEvery},
+		fromPeople: rateLimiter{burst: 2 * messageBurst, every: messageEvery / 5},
+	}
+}
+
 // handleNote passes on a message from an agent to the user, or from a remote person to the agent.
-func (h *Handler) handleNote(m *protocol.Note) {
+func (p *messenger) handleNote(m *protocol.Note) {
 	now := time.Now()
 	text := notice.Message(m.Text)
 	most := notice.MessageMost
@@ -48,7 +67,7 @@ func (h *Handler) handleNote(m *protocol.Note) {
 		text = notice.Clean(strings.Join(strings.Fields(m.Text), " "), most+1)
 	}
 	if reason := checkNote(text, most); reason != nil {
-		h.Link.Send(&protocol.Error{
+		p.Link.Send(&protocol.Error{
 			RequestID: m.RequestID,
 			Code:      reason.code,
 			Field:     "text",
@@ -56,13 +75,13 @@ func (h *Handler) handleNote(m *protocol.Note) {
 		})
 		return
 	}
-	limiter := &h.fromAgents
+	limiter := &p.fromAgents
 	if m.From == protocol.FromUser {
-		limiter = &h.fromPeople
+		limiter = &p.fromPeople
 	}
 	if wait, ok := limiter.allowNow(now); !ok {
 		sendError(
-			h.Link,
+			p.Link,
 			m.RequestID,
 			protocol.CodeBusy,
 			fmt.Sprintf(
@@ -73,10 +92,10 @@ func (h *Handler) handleNote(m *protocol.Note) {
 		return
 	}
 	if m.From == protocol.FromUser {
-		h.relayToAgent(now, m, text)
+		p.relayToAgent(now, m, text)
 		return
 	}
-	h.showToUser(now, m, text)
+	p.showToUser(now, m, text)
 }
 
 // checkNote rejects an empty text and one that is longer than people are shown.
@@ -94,8 +113,8 @@ func checkNote(text string, most int) *refusal {
 }
 
 // showToUser shows the user an agent's message, and answers once its fate is known.
-func (h *Handler) showToUser(now time.Time, m *protocol.Note, text string) {
-	from := identifyAgent(h.book, m.AgentID, m.AgentName, m.TokenID)
+func (p *messenger) showToUser(now time.Time, m *protocol.Note, text string) {
+	from := identifyAgent(p.book, m.AgentID, m.AgentName, m.TokenID)
 	w := control.Note{
 		ID:   m.RequestID,
 		Who:  "message from “" + from.Name + "”",
@@ -105,61 +124,61 @@ func (h *Handler) showToUser(now time.Time, m *protocol.Note, text string) {
 	}
 	if m.RequestID != "" {
 		w.Tell = func(why protocol.Waiting) {
-			h.Link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why})
+			p.Link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why})
 		}
 	}
-	ok := h.Pump.Post(func(time.Time) { // the pump's goroutine knows muted agents
-		if h.Control.IsMuted(from) {
-			h.Link.Send(notNowError(m.RequestID, &control.NotNow{Muted: true}))
+	ok := p.Pump.Post(func(time.Time) { // the pump's goroutine knows muted agents
+		if p.Control.IsMuted(from) {
+			p.Link.Send(notNowError(m.RequestID, &control.NotNow{Muted: true}))
 			return
 		}
-		h.Control.NoteAgent(from)
-		if err := h.Status.QueueMessage(w); err != nil {
-			sendError(h.Link, m.RequestID, protocol.CodeBusy, err.Error())
+		p.Control.NoteAgent(from)
+		if err := p.Status.QueueMessage(w); err != nil {
+			sendError(p.Link, m.RequestID, protocol.CodeBusy, err.Error())
 			return
 		}
-		h.Recorder.RecordAgentMessage(from, text)
+		p.Recorder.RecordAgentMessage(from, text)
 	})
 	if !ok {
-		sendExited(h.Link, m.RequestID)
+		sendExited(p.Link, m.RequestID)
 	}
 }
 
 // relayToAgent gives the agent a message that a person wrote elsewhere, and shows it to the user.
-func (h *Handler) relayToAgent(now time.Time, m *protocol.Note, text string) {
+func (p *messenger) relayToAgent(now time.Time, m *protocol.Note, text string) {
 	by := notice.Person(m.By)
-	ok := h.Pump.Post(func(time.Time) {
-		to := h.Control.MessageRecipient(h.Status.LastSeenMessage())
-		h.deliverNote(to, by, text)
+	ok := p.Pump.Post(func(time.Time) {
+		to := p.Control.MessageRecipient(p.Status.LastSeenMessage())
+		p.deliverNote(to, by, text)
 		// The agent gets the message even if the user has no room for it.
-		_ = h.Status.QueueMessage(control.Note{
+		_ = p.Status.QueueMessage(control.Note{
 			Who:  "“" + by + "” writes to " + notice.Recipient(to.Name) + " from elsewhere",
 			Text: notice.Message(text),
 			Came: now,
 		})
-		h.Link.Send(&protocol.Done{RequestID: m.RequestID})
+		p.Link.Send(&protocol.Done{RequestID: m.RequestID})
 	})
 	if !ok {
-		sendExited(h.Link, m.RequestID)
+		sendExited(p.Link, m.RequestID)
 	}
 }
 
 // deliverNote leaves a message for an agent, for its next answer or for its open wait for a
 // decision. by names a person elsewhere, "" the user at this terminal, so that the agent can tell
 // them apart.
-func (h *Handler) deliverNote(to control.Agent, by, text string) {
+func (p *messenger) deliverNote(to control.Agent, by, text string) {
 	said := text
 	if by != "" {
 		said = "(written elsewhere, by " + by + ") " + text
 	}
-	h.inbox.addNote(to.ID, said)
-	h.Link.Send(&protocol.Note{
+	p.inbox.addNote(to.ID, said)
+	p.Link.Send(&protocol.Note{
 		ID:        protocol.NewID(),
-		SessionID: h.SessionID,
+		SessionID: p.SessionID,
 		From:      protocol.FromUser,
 		By:        by,
 		Text:      text,
 	})
-	h.Recorder.RecordUserMessage(to, by, text)
-	h.Observer.Post(func(time.Time) { h.waits.bringNote(to.ID) })
+	p.Recorder.RecordUserMessage(to, by, text)
+	p.Observer.Post(func(time.Time) { p.waits.bringNote(to.ID) })
 }

@@ -11,14 +11,12 @@ import (
 	"terminalproxy/proxy/terminal/keys"
 )
 
-// AddToMessage edits the user's message to an agent: m in the menu opens it, and then it gets every
-// unit that the user types, in a paste or not. It returns the bytes left for the program. It runs
-// on the pump's goroutine.
-func (h *Handler) AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool) {
-	c := h.Control
+// addToMessage implements [Handler.AddToMessage].
+func (p *messenger) addToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool) {
+	c := p.Control
 	if c.Message() == nil {
 		return nil, u.Kind == keys.Key && typesExactly(u.Bytes, "m") &&
-			c.OpenMessage(time.Now(), h.Status.LastSeenMessage())
+			c.OpenMessage(time.Now(), p.Status.LastSeenMessage())
 	}
 	switch u.Kind {
 	case keys.Key, keys.Paste:
@@ -39,7 +37,7 @@ func (h *Handler) AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took boo
 			line, rest = line[:at+1], line[at+1:]
 		}
 	}
-	keys.EachStroke(line, func(s keys.Stroke) { h.editMessage(s, u.Kind == keys.Paste) })
+	keys.EachStroke(line, func(s keys.Stroke) { p.editMessage(s, u.Kind == keys.Paste) })
 	return rest, true
 }
 
@@ -52,8 +50,8 @@ func typesExactly(unit []byte, text string) bool {
 }
 
 // editMessage applies a key to the message, and ignores keys without a meaning there.
-func (h *Handler) editMessage(s keys.Stroke, pasted bool) {
-	switch m := h.Control.Message(); {
+func (p *messenger) editMessage(s keys.Stroke, pasted bool) {
+	switch m := p.Control.Message(); {
 	case m == nil:
 	case s.Text != "":
 		m.Append(printable(s.Text))
@@ -64,9 +62,9 @@ func (h *Handler) editMessage(s keys.Stroke, pasted bool) {
 	case s.Key == "Ctrl-U":
 		m.Text = ""
 	case s.Key == "Esc", s.Key == "Ctrl-C":
-		h.Control.TakeMessage(time.Now())
+		p.Control.TakeMessage(time.Now())
 	case s.Key == "Enter", s.Key == "KP-Enter":
-		h.sendMessage(h.Control.TakeMessage(time.Now()))
+		p.sendMessage(p.Control.TakeMessage(time.Now()))
 	}
 }
 
@@ -81,11 +79,11 @@ func printable(text string) string {
 }
 
 // sendMessage delivers the message, if it has text.
-func (h *Handler) sendMessage(message control.Message) {
+func (p *messenger) sendMessage(message control.Message) {
 	text := strings.TrimSpace(message.Text)
 	if text == "" {
 		return
 	}
-	h.deliverNote(message.To, "", text)
-	h.Status.ShowText("sent to " + notice.Recipient(message.To.Name) + ": “" + text + "”")
+	p.deliverNote(message.To, "", text)
+	p.Status.ShowText("sent to " + notice.Recipient(message.To.Name) + ": “" + text + "”")
 }

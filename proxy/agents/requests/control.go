@@ -7,74 +7,88 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/names"
 	"terminalproxy/proxy/display/notice"
 )
 
-func (h *Handler) handleControlRequest(m *protocol.ControlRequest) {
+// grants has what agents ask for and give back, and tells them what became of it.
+type grants struct {
+	*Config
+	verifier *verifier
+	book     *names.Book
+	inbox    *inbox
+	waits    *agentWaits
+	line     *Line
+	// parting is an agent's message as it gives the keyboard back. Owned by the pump's goroutine.
+	parting string
+}
+
+func (g *grants) handleControlRequest(m *protocol.ControlRequest) {
 	level := protocol.LevelType
 	if m.Level == protocol.LevelDrive {
 		level = protocol.LevelDrive
 	}
 	r := control.Request{
-		ID: m.RequestID, Agent: identifyAgent(h.book, m.AgentID, m.AgentName, m.TokenID), Level: level,
+		ID: m.RequestID, Level: level,
+		Agent:  identifyAgent(g.book, m.AgentID, m.AgentName, m.TokenID),
 		Reason: notice.Reason(m.Why), For: time.Duration(m.Seconds) * time.Second,
 		Program: claimedProgram(m.Program), Parent: claimedProgram(m.Parent),
 	}
-	r.Agent.Token = h.verifier.provenToken(time.Now(), m)
-	if h.Ahead != nil {
-		r.Ahead = h.Ahead(r.Agent, level)
+	r.Agent.Token = g.verifier.provenToken(time.Now(), m)
+	if g.Ahead != nil {
+		r.Ahead = g.Ahead(r.Agent, level)
 	}
 	// First, because the agent may cancel its wait right after the pump has the request.
-	h.Observer.Post(func(time.Time) { h.waits.answers.noteRequest(r.Agent.ID, r.ID) })
-	ok := h.Pump.Post(func(now time.Time) {
-		err := h.askControl(now, r)
-		h.Recorder.RecordRequest(r, err)
-		if errors.Is(err, control.ErrBusy) && h.Control.State(now).Agent.ID != r.Agent.ID {
-			h.Status.NoteRival(r.Agent.ID)
+	g.Observer.Post(func(time.Time) { g.waits.answers.noteRequest(r.Agent.ID, r.ID) })
+	ok := g.Pump.Post(func(now time.Time) {
+		err := g.askControl(now, r)
+		g.Recorder.RecordRequest(r, err)
+		if errors.Is(err, control.ErrBusy) && g.Control.State(now).Agent.ID != r.Agent.ID {
+			g.Status.NoteRival(r.Agent.ID)
 		}
 		if err != nil {
-			h.Link.Send(notNowError(m.RequestID, err))
+			g.Link.Send(notNowError(m.RequestID, err))
 		}
 	})
 	if !ok {
-		sendExited(h.Link, m.RequestID)
+		sendExited(g.Link, m.RequestID)
 	}
 }
 
 // askControl puts an agent's request for control to the user. An agent gets the keyboard of its
 // own, unattended terminal without asking. It runs on the pump's goroutine.
-func (h *Handler) askControl(now time.Time, r control.Request) error {
-	if h.Own == nil {
-		return h.Control.Request(now, r)
+func (g *grants) askControl(now time.Time, r control.Request) error {
+	if g.Own == nil {
+		return g.Control.Request(now, r)
 	}
-	owner := h.Own.Agent()
-	if r.Agent.ID == owner.ID && h.Own.IsUnattended() &&
-		h.Control.State(now).Phase == control.Observing {
-		h.Control.GrantOwnTerminal(now, r)
+	owner := g.Own.Agent()
+	if r.Agent.ID == owner.ID && g.Own.IsUnattended() &&
+		g.Control.State(now).Phase == control.Observing {
+		g.Control.GrantOwnTerminal(now, r)
 		return nil
 	}
-	err := h.Control.Request(now, r)
+	err := g.Control.Request(now, r)
 	if errors.Is(err, control.ErrNobody) {
 		return fmt.Errorf(
 			"this terminal is %s's own, and no person is attached to it: a person "+
 				"attaches with gateway attach %s",
 			owner.Name,
-			h.SessionID,
+			g.SessionID,
 		)
 	}
 	return err
 }
 
-func (h *Handler) handleRelease(m *protocol.ControlRelease) {
+func (g *grants) handleRelease(m *protocol.ControlRelease) {
 	why := protocol.ReasonReleased
 	if m.Gone {
 		why = protocol.ReasonLink
-		h.book.NoteGone(m.AgentID)
+		g.book.NoteGone(m.AgentID)
 	}
-	ok := h.Pump.Post(func(now time.Time) {
-		if !h.Control.Release(now, m.AgentID, why) && !m.Gone {
+	ok := g.Pump.Post(func(now time.Time) {
+		if !g.Control.Release(now, m.AgentID, why) && !m.Gone {
 			sendError(
-				h.Link,
+				g.Link,
 				m.RequestID,
 				protocol.CodeNoGrant,
 				"you do not have the keyboard: there is nothing to release",
@@ -82,18 +96,17 @@ func (h *Handler) handleRelease(m *protocol.ControlRelease) {
 			return
 		}
 		if !m.Gone {
-			h.parting = notice.Reason(m.Note) // shown with the event, once the queue is empty
+			g.parting = notice.Reason(m.Note) // shown with the event, once the queue is empty
 		}
-		h.Link.Send(&protocol.Done{RequestID: m.RequestID})
+		g.Link.Send(&protocol.Done{RequestID: m.RequestID})
 	})
 	if !ok {
-		sendExited(h.Link, m.RequestID)
+		sendExited(g.Link, m.RequestID)
 	}
 }
 
-// ControlEvent reports a change of control to agents, recorder and user. It runs on the pump's
-// goroutine.
-func (h *Handler) ControlEvent(e control.Event) {
+// reportEvent implements [Handler.ControlEvent].
+func (g *grants) reportEvent(e control.Event) {
 	ids := e.Requests
 	if len(ids) == 0 {
 		ids = []string{""}
@@ -101,13 +114,13 @@ func (h *Handler) ControlEvent(e control.Event) {
 	var notes []string
 	// The event is the agent's answer, and brings it the user's messages.
 	if ids[0] != "" && !e.Withdrawn && e.Reason != protocol.ReasonReplaced {
-		notes = h.inbox.takeNotes(e.Agent.ID)
+		notes = g.inbox.takeNotes(e.Agent.ID)
 	}
 	for _, id := range ids {
 		if e.Granted {
-			h.Link.Send(&protocol.ControlGrant{
+			g.Link.Send(&protocol.ControlGrant{
 				ID:        protocol.NewID(),
-				SessionID: h.SessionID,
+				SessionID: g.SessionID,
 				RequestID: id,
 				AgentID:   e.Agent.ID,
 				AgentName: e.Agent.Name,
@@ -119,9 +132,9 @@ func (h *Handler) ControlEvent(e control.Event) {
 			})
 			continue
 		}
-		h.Link.Send(&protocol.ControlRevoke{
+		g.Link.Send(&protocol.ControlRevoke{
 			ID:               protocol.NewID(),
-			SessionID:        h.SessionID,
+			SessionID:        g.SessionID,
 			RequestID:        id,
 			AgentID:          e.Agent.ID,
 			AgentName:        e.Agent.Name,
@@ -137,16 +150,16 @@ func (h *Handler) ControlEvent(e control.Event) {
 	if !e.Granted {
 		word = string(e.Reason)
 	}
-	h.Recorder.RecordControl(e, h.parting)
-	parting := h.parting
-	h.parting = ""
+	g.Recorder.RecordControl(e, g.parting)
+	parting := g.parting
+	g.parting = ""
 	if e.Unsubmitted == 0 || e.Granted {
-		h.Status.ShowControlChange(e, "", parting)
+		g.Status.ShowControlChange(e, "", parting)
 	} else {
-		show := func(line string) { h.Status.ShowControlChange(e, line, parting) }
-		h.line.callWithLeftover(show, func() {})
+		show := func(line string) { g.Status.ShowControlChange(e, line, parting) }
+		g.line.callWithLeftover(show, func() {})
 	}
-	h.Observer.Post(func(time.Time) { h.waits.endControlWaits(e, word, e.Dropped > 0) })
+	g.Observer.Post(func(time.Time) { g.waits.endControlWaits(e, word, e.Dropped > 0) })
 }
 
 // endSentence tells an agent why its control ended.

@@ -25,7 +25,7 @@ type prompts struct {
 	uploads  uploads // owned by the link's goroutine
 }
 
-// handleChat acts on a message in the conversation of the program that is a coding agent.
+// handleChat acts on a message in the conversation with a coding agent.
 func (p *prompts) handleChat(m protocol.Message) {
 	if p.Chat == nil {
 		if id := protocol.RequestID(m); id != "" {

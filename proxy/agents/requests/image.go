@@ -80,8 +80,8 @@ func (p *prompts) receiveImage(m *protocol.ChatImage) {
 	p.Link.Send(&protocol.Done{RequestID: m.RequestID})
 }
 
-// imagesRefused returns why the sender may not send images, or why the coding agent takes none, or
-// nil.
+// imagesRefused returns why the sender may not send images, or why the coding agent cannot take
+// them, or nil.
 func imagesRefused(c Conversation, agentID string) *refusal {
 	if agentID != "" {
 		return &refusal{

@@ -105,7 +105,7 @@ func (d *decisions) reclaimGrant(requestID, by string) {
 	d.decideAndReply(requestID, func(now time.Time) error { d.reclaim(now, by); return nil })
 }
 
-// reclaim takes the keyboard back without the reclaim key. It runs on the pump's goroutine.
+// reclaim implements [Handler.Reclaim].
 func (d *decisions) reclaim(now time.Time, by string) {
 	promised := d.Control.State(now).Phase == control.Observing
 	if had := d.Control.Reclaim(now, by); had && promised { // an event announces every other end

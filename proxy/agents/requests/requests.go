@@ -75,6 +75,8 @@ type Handler struct {
 	verifier  *verifier
 	typists   *typists
 	decisions *decisions
+	grants    *grants
+	messenger *messenger
 	prompts   *prompts
 	outsiders *outsiders
 	line      *Line
@@ -84,29 +86,28 @@ type Handler struct {
 	book      *names.Book
 	waits     *agentWaits
 	seen      *seen
-	// Owned by the pump's goroutine: parting is an agent's message as it gives the keyboard back.
-	parting string
-	// fromAgents and fromPeople limit messages. Owned by the link's goroutine.
-	fromAgents, fromPeople rateLimiter
-	acts                   *acts
+	acts      *acts
 }
 
 // New makes a handler. Call it before the observer and the pump run.
 func New(conf Config) *Handler {
 	h := &Handler{
-		Config:     conf,
-		receipts:   newReceipts(),
-		book:       new(names.Book),
-		inbox:      new(inbox),
-		fromAgents: rateLimiter{burst: messageBurst, every: messageEvery},
-		fromPeople: rateLimiter{burst: 2 * messageBurst, every: messageEvery / 5},
-		acts:       newActs(),
+		Config:   conf,
+		receipts: newReceipts(),
+		book:     new(names.Book),
+		inbox:    new(inbox),
+		acts:     newActs(),
 	}
 	h.line = &Line{Config: conf, AnswerMost: answerMost}
 	h.seen = &seen{Config: &h.Config, line: h.line, byAgent: make(map[string]glimpse)}
 	h.waits = newWaits(&h.Config, h.inbox, h.seen)
 	h.verifier = &verifier{Config: &h.Config}
 	h.decisions = &decisions{Config: &h.Config, verifier: h.verifier, book: h.book}
+	h.grants = &grants{
+		Config: &h.Config, verifier: h.verifier, book: h.book, inbox: h.inbox, waits: h.waits,
+		line: h.line,
+	}
+	h.messenger = newMessenger(&h.Config, h.book, h.inbox, h.waits)
 	h.typists = &typists{
 		Config: &h.Config, verifier: h.verifier, line: h.line, reclaim: h.decisions.reclaim,
 		byName: make(map[string]*typist),
@@ -129,6 +130,17 @@ func (h *Handler) Line() *Line { return h.line }
 
 // Reclaim takes the keyboard back without the reclaim key. It runs on the pump's goroutine.
 func (h *Handler) Reclaim(now time.Time, by string) { h.decisions.reclaim(now, by) }
+
+// AddToMessage edits the user's message to an agent: m in the menu opens it, and then it gets every
+// unit that the user types, in a paste or not. It returns the bytes left for the program. It runs
+// on the pump's goroutine.
+func (h *Handler) AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool) {
+	return h.messenger.addToMessage(u, inPaste)
+}
+
+// ControlEvent reports a change of control to agents, recorder and user. It runs on the pump's
+// goroutine.
+func (h *Handler) ControlEvent(e control.Event) { h.grants.reportEvent(e) }
 
 // CancelMuted closes requests of agents that the user has muted. It runs on the pump's goroutine.
 func (h *Handler) CancelMuted() { h.outsiders.cancelMuted() }
@@ -169,13 +181,13 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 	case *protocol.Read:
 		h.waits.handleRead(m)
 	case *protocol.ControlRequest:
-		h.handleControlRequest(m)
+		h.grants.handleControlRequest(m)
 	case *protocol.ControlRelease:
-		h.handleRelease(m)
+		h.grants.handleRelease(m)
 	case *protocol.ControlDecide:
 		h.decisions.handleDecision(m)
 	case *protocol.Note:
-		h.handleNote(m)
+		h.messenger.handleNote(m)
 	case *protocol.Keys:
 		h.typists.handleKeys(m)
 	case *protocol.Watch, *protocol.Unwatch, *protocol.Attach, *protocol.Detach,
@@ -201,7 +213,7 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 	case *protocol.SecretAsk:
 		h.Desk.Ask(m)
 	case *protocol.AgentPresence:
-		h.handlePresence(m)
+		h.grants.handlePresence(m)
 	case *protocol.Close:
 		h.close(m)
 	case *protocol.Error:
