@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/screen"
 )
 
@@ -15,23 +14,18 @@ const startsFor = 2 * time.Second
 // mayStillEnablePaste reports whether the next step is a paste for a program that has just started,
 // does not wait for input yet, and may still enable bracketed paste. Without brackets an editor
 // would take the text for commands.
-func (h *Handler) mayStillEnablePaste(in *delivery, left []pump.Piece, began, now time.Time) bool {
-	k := 0
-	if left != nil {
-		k = left[0].Step - 1
-	}
-	s := in.steps[k]
-	lines := s.InputKind == protocol.InputLines && strings.ContainsAny(s.Data, "\r\n")
-	if s.InputKind != protocol.InputPaste && !lines ||
-		h.line.usesBracketedPaste(h.Observer.Model().Modes()) || now.Sub(began) >= startsFor {
+func (l *Line) mayStillEnablePaste(next step, began, now time.Time) bool {
+	lines := next.InputKind == protocol.InputLines && strings.ContainsAny(next.Data, "\r\n")
+	if next.InputKind != protocol.InputPaste && !lines ||
+		l.usesBracketedPaste(l.Observer.Model().Modes()) || now.Sub(began) >= startsFor {
 		return false
 	}
-	a, known := h.Program.BlockedOn()
+	a, known := l.Program.BlockedOn()
 	if !known || a.Leads <= 0 || a.Leads >= startsFor {
 		return false
 	}
 	// Its output from before the read may be on its way.
-	return !h.Observer.HasCaughtUp() || !a.Reads && (!a.Polls || h.Observer.IsBlank(now))
+	return !l.Observer.HasCaughtUp() || !a.Reads && (!a.Polls || l.Observer.IsBlank(now))
 }
 
 // usesBracketedPaste reports whether a paste goes in brackets. While the kernel collects lines,

@@ -51,7 +51,7 @@ func TestAPasteWaitsForAProgramThatStarts(t *testing.T) {
 		s.Observer.Model().Feed([]byte(c.modes))
 		in := &delivery{steps: splitSteps(&protocol.Input{Parts: []protocol.InputPart{{InputKind: protocol.InputKeys, Data: "i"}, {InputKind: c.kind, Data: c.data}}})}
 		now := time.Now()
-		require.Equal(t, c.want, s.mayStillEnablePaste(in, []pump.Piece{{Step: 2}}, now.Add(-c.waited), now), c.name)
-		require.False(t, s.mayStillEnablePaste(in, nil, now, now), "the key before it goes")
+		require.Equal(t, c.want, s.line.mayStillEnablePaste(in.nextStep([]pump.Piece{{Step: 2}}), now.Add(-c.waited), now), c.name)
+		require.False(t, s.line.mayStillEnablePaste(in.nextStep(nil), now, now), "the key before it goes")
 	}
 }

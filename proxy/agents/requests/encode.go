@@ -18,23 +18,30 @@ const escapeGap = 60 * time.Millisecond
 // lineEnds turns each end of a line into the Enter key's byte.
 var lineEnds = strings.NewReplacer("\r\n", "\r", "\n", "\r")
 
-// encodeSteps makes the bytes of an input from step k on, for the program's modes. It runs on the
-// observer's goroutine.
-func (h *Handler) encodeSteps(in *delivery, k int, modes screen.Modes) ([]pump.Piece, error) {
+// encoder makes the bytes of agents' input. Owned by the observer's goroutine.
+type encoder struct {
+	*Config
+	line *Line
+	// held is the grant's epoch under which the mouse's left button went down, 0 while it is up.
+	held uint64
+}
+
+// encodeSteps makes the bytes of an input from step k on, for the program's modes.
+func (e *encoder) encodeSteps(in *delivery, k int, modes screen.Modes) ([]pump.Piece, error) {
 	km := keyModes(modes)
 	var all []pump.Piece
 	for i, s := range in.steps[k:] {
-		pieces, err := h.encodeStep(in, s.InputPart, modes, km)
+		pieces, err := e.encodeStep(in, s.InputPart, modes, km)
 		if err != nil {
 			return nil, err
 		}
-		if h.Control.NewestState().Guarded {
+		if e.Control.NewestState().Guarded {
 			pieces = splitAtActs(pieces)
 		}
 		pieces[0].Step = k + i + 1
 		all = append(all, pieces...)
 	}
-	return all, h.rejectNestedProxyKey(all)
+	return all, rejectNestedProxyKey(e.Program, all)
 }
 
 // keyModes picks the modes that change how keys are encoded.
@@ -47,7 +54,7 @@ func keyModes(modes screen.Modes) keys.Modes {
 }
 
 // encodeStep makes the bytes of one step.
-func (h *Handler) encodeStep(
+func (e *encoder) encodeStep(
 	in *delivery,
 	s protocol.InputPart,
 	modes screen.Modes,
@@ -55,15 +62,15 @@ func (h *Handler) encodeStep(
 ) ([]pump.Piece, error) {
 	switch s.InputKind { //nolint:exhaustive // the others are text
 	case protocol.InputKeys:
-		drives := h.Control.NewestState().Level == protocol.LevelDrive
-		return keyPieces(s.Data, km, h.ReclaimKey, drives)
+		drives := e.Control.NewestState().Level == protocol.LevelDrive
+		return keyPieces(s.Data, km, e.ReclaimKey, drives)
 	case protocol.InputMouse:
-		return h.encodeMouse(in, s, modes, km)
+		return e.encodeMouse(in, s, modes, km)
 	}
-	if err := h.rejectReserved(s.Data); err != nil {
+	if err := rejectReserved(e.ReclaimKey, s.Data); err != nil {
 		return nil, err
 	}
-	brackets := h.line.usesBracketedPaste(modes)
+	brackets := e.line.usesBracketedPaste(modes)
 	switch {
 	case s.InputKind == protocol.InputPaste, s.InputKind == protocol.InputLines && brackets:
 		return pastePieces(s.Data, brackets)
@@ -76,8 +83,8 @@ func (h *Handler) encodeStep(
 // rejectReserved refuses bytes that only a terminal may send: the reclaim key in any encoding,
 // which may open the notice of a proxy nested in this session, and answers to queries, which the
 // program would take for the terminal's.
-func (h *Handler) rejectReserved(data string) error {
-	reclaim := keys.Bindings{Reclaim: h.ReclaimKey}.WithDefaults().Reclaim
+func rejectReserved(reclaimKey keys.CtrlKey, data string) error {
+	reclaim := keys.Bindings{Reclaim: reclaimKey}.WithDefaults().Reclaim
 	var err error
 	look := func(u keys.Unit) {
 		switch u.Kind {
@@ -104,13 +111,13 @@ func (h *Handler) rejectReserved(data string) error {
 
 // rejectNestedProxyKey refuses any key that may give control while another proxy runs in this
 // session: the agent would answer its own question there. Its key cannot be seen from here.
-func (h *Handler) rejectNestedProxyKey(pieces []pump.Piece) error {
+func rejectNestedProxyKey(program Program, pieces []pump.Piece) error {
 	var all []byte
 	for _, p := range pieces {
 		all = append(all, p.Bytes...)
 	}
 	key, found := keys.FindGrantKey(all)
-	if !found || h.Program.Foreground() != "proxy" {
+	if !found || program.Foreground() != "proxy" {
 		return nil
 	}
 	return &refusal{

@@ -70,10 +70,10 @@ func TestAnotherProxysGrantKeyIsItsUsers(t *testing.T) {
 	} {
 		for _, modes := range []screen.Modes{{}, {KittyFlags: 1}, {KittyFlags: 31}, {ModifyOtherKeys: 2}} {
 			for _, program := range []string{"proxy", "sh"} {
-				h := &Handler{Config: Config{
+				e := &encoder{Config: &Config{
 					Control: published{state: control.State{Phase: control.Granted, Level: protocol.LevelDrive}}, Program: foreground{name: program},
 				}}
-				_, err := h.encodeSteps(&delivery{steps: splitSteps(&protocol.Input{InputKind: protocol.InputKeys, Data: name})}, 0, modes)
+				_, err := e.encodeSteps(&delivery{steps: splitSteps(&protocol.Input{InputKind: protocol.InputKeys, Data: name})}, 0, modes)
 				if pressed == "" || program == "sh" {
 					require.NoError(t, err, "%s in %s", name, program)
 					continue
@@ -93,8 +93,8 @@ func TestWhatOnlyTheUserAndTheTerminalSend(t *testing.T) {
 	reclaim, err := keys.ParseReclaimKey(`ctrl-\`)
 	require.NoError(t, err)
 	encode := func(level protocol.Level, kind protocol.InputKind, data string) (string, error) {
-		h := &Handler{Config: Config{ReclaimKey: reclaim, Control: published{state: control.State{Phase: control.Granted, Level: level}}, Program: foreground{name: "sh"}}}
-		pieces, err := h.encodeSteps(&delivery{steps: splitSteps(&protocol.Input{InputKind: kind, Data: data})}, 0, screen.Modes{})
+		e := &encoder{Config: &Config{ReclaimKey: reclaim, Control: published{state: control.State{Phase: control.Granted, Level: level}}, Program: foreground{name: "sh"}}}
+		pieces, err := e.encodeSteps(&delivery{steps: splitSteps(&protocol.Input{InputKind: kind, Data: data})}, 0, screen.Modes{})
 		var all strings.Builder
 		for _, p := range pieces {
 			all.Write(p.Bytes)

@@ -196,11 +196,11 @@ func (h *Handler) checkAndEncode(in *delivery, left []pump.Piece) ([]pump.Piece,
 		if err := o.CheckExpectation(in.m.Expect); err != nil {
 			return nil, &refusal{protocol.CodeScreenChanged, err.Error()}
 		}
-		return h.encodeSteps(in, 0, o.Model().Modes())
+		return h.encoder.encodeSteps(in, 0, o.Model().Modes())
 	case in.allowed:
 		return left, nil
 	}
-	return h.encodeSteps(in, left[0].Step-1, o.Model().Modes())
+	return h.encoder.encodeSteps(in, left[0].Step-1, o.Model().Modes())
 }
 
 // inputRefusal returns why the agent may not type now, or nil. The pump decides whether a refusal

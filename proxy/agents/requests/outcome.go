@@ -197,7 +197,7 @@ func receiptStatus(r pump.Receipt) (protocol.Status, protocol.Code, string) {
 func (h *Handler) answerWhenSettled(now time.Time, in *delivery, result *protocol.InputResult) {
 	m := in.m
 	in.cancelWait(h)
-	h.pointer.recordLanding(in, result)
+	h.encoder.recordLanding(in, result)
 	if result.Status != protocol.StatusWritten && result.UnsubmittedBytes > 0 {
 		h.line.callWithLeftover(func(line string) {
 			result.LeftOnLine = line

@@ -15,14 +15,9 @@ import (
 // alternate screen, if the program wants that (DECSET 1007).
 const scrollStep = 5
 
-// pointer is the mouse that agents move. Owned by the observer's goroutine.
-type pointer struct {
-	epoch uint64 // grant under which the left button went down, 0 while it is up
-}
-
 // encodeMouse makes the reports of an act of the mouse for the present modes. It also decides the
 // place now: a button that moved since the agent looked is hit at its new place.
-func (h *Handler) encodeMouse(
+func (e *encoder) encodeMouse(
 	in *delivery,
 	m protocol.InputPart,
 	modes screen.Modes,
@@ -32,20 +27,20 @@ func (h *Handler) encodeMouse(
 	if err != nil {
 		return nil, &refusal{protocol.CodeBadMessage, err.Error()}
 	}
-	at, to, err := h.findCells(m, act)
+	at, to, err := findCells(e.Observer, m, act)
 	if err != nil {
 		return nil, err
 	}
 	var reports [][]byte
 	if modes.MouseProtocol == 0 && act.Kind == mouse.Wheel && modes.AlternateScroll &&
-		h.Observer.Model().Alt() {
+		e.Observer.Model().Alt() {
 		reports, err = cursorKeys(act, km, scrollStep)
 	} else {
-		width, height := h.Terminal.CellSize()
+		width, height := e.Terminal.CellSize()
 		reports, err = act.EncodeReports(mouse.Modes{
 			Protocol:   modes.MouseProtocol,
 			Encoding:   modes.MouseEncoding,
-			Held:       h.pointer.epoch != 0 && h.pointer.epoch == h.Control.NewestState().Epoch,
+			Held:       e.held != 0 && e.held == e.Control.NewestState().Epoch,
 			CellWidth:  width,
 			CellHeight: height,
 		}, at, to)
@@ -56,14 +51,16 @@ func (h *Handler) encodeMouse(
 	in.at = &protocol.Cell{Row: at.Row, Col: at.Col}
 	target := m.On
 	if target == "" && act.UsesButton() && act.Kind != mouse.Drag {
-		target = h.Observer.WordAt(at)
+		target = e.Observer.WordAt(at)
 	}
 	return mousePieces(reports, describeAct(act.DescribeAt(at, to), target)), nil
 }
 
 // findCells returns where the mouse acts, and where a drag ends.
-func (h *Handler) findCells(m protocol.InputPart, act mouse.Act) (at, to mouse.Cell, err error) {
-	cols, rows := h.Observer.Model().Size()
+func findCells(
+	o Observer, m protocol.InputPart, act mouse.Act,
+) (at, to mouse.Cell, err error) {
+	cols, rows := o.Model().Size()
 	switch {
 	case m.On != "" && m.At != nil:
 		err = &refusal{
@@ -71,7 +68,7 @@ func (h *Handler) findCells(m protocol.InputPart, act mouse.Act) (at, to mouse.C
 			"at and on are both given: the mouse acts in one place",
 		}
 	case m.On != "":
-		if at, err = h.Observer.FindText(m.On); err != nil {
+		if at, err = o.FindText(m.On); err != nil {
 			err = &refusal{protocol.CodeScreenChanged, err.Error()}
 		}
 	case m.At != nil:
@@ -194,9 +191,9 @@ func describeWish(m protocol.InputPart) string {
 	return describeAct(words, m.On)
 }
 
-// recordLanding sets where the mouse acted in the receipt, and follows the left button. It runs on
-// the observer's goroutine, after the program has the reports.
-func (p *pointer) recordLanding(in *delivery, result *protocol.InputResult) {
+// recordLanding sets where the mouse acted in the receipt, and follows the left button. Call
+// it after the program has the reports.
+func (e *encoder) recordLanding(in *delivery, result *protocol.InputResult) {
 	first := in.steps[0]
 	if first.InputKind != protocol.InputMouse || result.WrittenBytes == 0 {
 		return
@@ -205,9 +202,9 @@ func (p *pointer) recordLanding(in *delivery, result *protocol.InputResult) {
 	switch act, err := mouse.Parse(first.Data); {
 	case err != nil:
 	case act.Kind == mouse.Press:
-		p.epoch = in.epoch
+		e.held = in.epoch
 	case act.UsesButton():
-		p.epoch = 0
+		e.held = 0
 	}
 }
 

@@ -82,7 +82,7 @@ type Handler struct {
 	line      *Line
 	receipts  *receipts
 	inbox     *inbox
-	pointer   pointer
+	encoder   *encoder
 	book      *names.Book
 	waits     *agentWaits
 	seen      *seen
@@ -100,6 +100,7 @@ func New(conf Config) *Handler {
 	}
 	h.line = &Line{Config: conf, AnswerMost: answerMost}
 	h.seen = &seen{Config: &h.Config, line: h.line, byAgent: make(map[string]glimpse)}
+	h.encoder = &encoder{Config: &h.Config, line: h.line}
 	h.waits = newWaits(&h.Config, h.inbox, h.seen)
 	h.verifier = &verifier{Config: &h.Config}
 	h.decisions = &decisions{Config: &h.Config, verifier: h.verifier, book: h.book}

@@ -368,7 +368,7 @@ func (r *review) checkSteps(now time.Time) (pieces []pump.Piece, found reviewEve
 	in, h := r.in, r.h
 	pieces, found = r.left, inputPassed
 	if r.begins() {
-		if h.mayStillEnablePaste(in, r.left, r.since, now) {
+		if h.line.mayStillEnablePaste(in.nextStep(r.left), r.since, now) {
 			return nil, bracketsUnclear, nil
 		}
 		in.rev, in.userKeysAtStep = h.Observer.Model().Rev(), h.Tracker.TypedLine().Keys()

@@ -123,6 +123,15 @@ func (in *delivery) partResults(written int) []protocol.PartResult {
 	return out
 }
 
+// nextStep returns the step that begins with left, the unwritten rest of an input; nil is the whole
+// input.
+func (in *delivery) nextStep(left []pump.Piece) step {
+	if left == nil {
+		return in.steps[0]
+	}
+	return in.steps[left[0].Step-1]
+}
+
 // waitID returns the id of the wait before step k.
 func (in *delivery) waitID(k int) string { return fmt.Sprint(in.m.RequestID, "#", k) }
 
