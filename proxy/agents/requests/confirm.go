@@ -19,54 +19,98 @@ import (
 // After that the user decides.
 const shiftsMost = 8
 
-// holdForConsent implements [pump.Job.Hold]. Being asked again with the same question means that
-// the user let the input through; the rest of it then passes until the user types.
-func (in *delivery) holdForConsent(
+// consent asks the user about an input under level type: the user has to let through each key that
+// would submit or signal. The whole rest of the input is held then, so that the user sees all that
+// one key lets through. Owned by the pump's goroutine.
+type consent struct {
+	in           *delivery
+	keys         string // the keys of the last question to the user, "" for no question
+	asked        string // that whole question, without what the answer does not cover
+	allowed      bool   // the user let it through
+	userKeysThen int    // the user's count of keys at that time
+	shifts       int    // changes of the program between judgement and write
+	unasked      bool   // the next write needs no consent of the user, by judged
+	// judged is the judgement of the line, set by the observer's goroutine before Prepare answers.
+	judged judgement
+}
+
+// holdForConsent reports whether pieces have to wait for the user. Being asked again with the same
+// question means that the user let the input through; the rest of it then passes until the user
+// types.
+func (c *consent) holdForConsent(
 	now time.Time,
 	pieces []pump.Piece,
 	typed pump.Line,
 ) (bool, error) {
-	if act := pieces[0].Say; act != "" {
-		in.mouseAct = act
+	if c.shifts > shiftsMost {
+		c.judged.prompt = line.None
 	}
-	if in.shifts > shiftsMost {
-		in.judged.prompt = line.None
+	c.unasked = c.in.Control.State(now).Level == protocol.LevelType
+	if !c.unasked || !c.needsConsent(firstStep(pieces)) {
+		return false, nil
 	}
-	in.unasked = in.h.Control.State(now).Level == protocol.LevelType
-	if in.unasked && in.needsConsent(firstStep(pieces)) {
-		in.unasked = false
-		if !in.allowed || in.userKeysThen != typed.User {
-			if held, err := in.askUser(now, pieces, typed); held || err != nil {
-				return held, err
-			}
+	c.unasked = false
+	if c.allowed && c.userKeysThen == typed.User {
+		return false, nil
+	}
+	return c.askUser(now, pieces, typed)
+}
+
+// judgeLine judges the line for pieces under level type, and brackets their text. It returns false
+// while the line is unsettled and that matters.
+func (c *consent) judgeLine(
+	pieces []pump.Piece,
+	began, now time.Time,
+) ([]pump.Piece, bool) {
+	judged, still := c.in.all.line.assessLine(now, began, isText(firstStep(pieces)))
+	c.judged = judged
+	pieces = judged.bracketText(pieces)
+	return pieces, still || judged.prompt == line.Editor && judged.read &&
+		!c.needsConsent(firstStep(pieces))
+}
+
+// checkTarget implements [pump.Job.Holds]: input that the user was not asked about may only reach
+// the program that was judged.
+func (c *consent) checkTarget() bool {
+	if !c.unasked || c.judged.isStillValid(c.in.Program) {
+		return true
+	}
+	c.shifts++
+	return false
+}
+
+// isText reports whether pieces hold text and editing keys only.
+func isText(pieces []pump.Piece) bool {
+	for _, p := range pieces {
+		if p.Say != "" || keys.MaySubmit(p.Bytes, false) {
+			return false
 		}
 	}
-	in.noteOutgoing(pieces)
-	return false, nil
+	return true
 }
 
 // askUser asks the user to let pieces through, and returns false if that has happened already.
-func (in *delivery) askUser(now time.Time, pieces []pump.Piece, typed pump.Line) (bool, error) {
-	q, exact := in.wordQuestion(pieces, typed)
-	if exact == in.asked {
-		in.allowed, in.userKeysThen = true, typed.User
+func (c *consent) askUser(now time.Time, pieces []pump.Piece, typed pump.Line) (bool, error) {
+	q, exact := c.wordQuestion(pieces, typed)
+	if exact == c.asked {
+		c.allowed, c.userKeysThen = true, typed.User
 		return false, nil
 	}
 	patience := control.ConfirmFor
-	if in.m.TimeoutMs > 0 {
-		patience = time.Duration(in.m.TimeoutMs) * time.Millisecond
+	if c.in.m.TimeoutMs > 0 {
+		patience = time.Duration(c.in.m.TimeoutMs) * time.Millisecond
 	}
-	q.Until = in.began.Add(patience)
-	agent := in.h.Control.NewestState().Agent.Name
-	if in.hasUnshownText(typed) ||
-		!in.h.Status.FitsScreen(agent, q, in.judged.cols, in.judged.rows) {
+	q.Until = c.in.began.Add(patience)
+	agent := c.in.Control.NewestState().Agent.Name
+	if c.hasUnshownText(typed) ||
+		!c.in.Status.FitsScreen(agent, q, c.judged.cols, c.judged.rows) {
 		return false, &refusal{
 			protocol.CodeTooLarge,
 			"the question to the user has no room for all of the text that this would submit: " +
 				"clear the line (ctrl-u, or ctrl-c at a shell), or send less at once",
 		}
 	}
-	err := in.h.Control.AskConfirmation(now, q)
+	err := c.in.Control.AskConfirmation(now, q)
 	if errors.Is(err, control.ErrNobody) {
 		return false, &refusal{
 			protocol.CodeForbidden,
@@ -75,21 +119,21 @@ func (in *delivery) askUser(now time.Time, pieces []pump.Piece, typed pump.Line)
 				"away from a line prompt; type text at a prompt, or ask for level drive",
 		}
 	}
-	in.asked, in.keys = exact, q.Keys
+	c.asked, c.keys = exact, q.Keys
 	return err == nil, err
 }
 
 // needsConsent reports whether pieces of one step exceed level type, which covers text and editing
 // at a line prompt. Lines of a bracketed paste count as text for a line editor that enabled
 // brackets.
-func (in *delivery) needsConsent(pieces []pump.Piece) bool {
-	j, first := in.judged, pieces[0]
+func (c *consent) needsConsent(pieces []pump.Piece) bool {
+	j, first := c.judged, pieces[0]
 	switch {
 	case j.prompt == line.None:
 		return true
 	case first.Say != "":
-		return mayTrigger(in.steps[0].InputPart)
-	case first.Step != 0 && in.steps[first.Step-1].isBracketedPaste(first):
+		return mayTrigger(c.in.steps[0].InputPart)
+	case first.Step != 0 && c.in.steps[first.Step-1].isBracketedPaste(first):
 		return !line.TakesPasteAsText(j.facts)
 	}
 	for _, p := range pieces {
@@ -107,28 +151,28 @@ func (in *delivery) needsConsent(pieces []pump.Piece) bool {
 
 // hasUnshownText reports whether the line may hold text that neither the screen nor the question
 // shows, because its start was forgotten or has scrolled off.
-func (in *delivery) hasUnshownText(typed pump.Line) bool {
-	return in.judged.prompt != line.None &&
-		(typed.Lost > 0 || !in.judged.buffer.Known && in.judged.buffer.Clipped)
+func (c *consent) hasUnshownText(typed pump.Line) bool {
+	return c.judged.prompt != line.None &&
+		(typed.Lost > 0 || !c.judged.buffer.Known && c.judged.buffer.Clipped)
 }
 
 // wordQuestion says what would be sent and, at a line prompt, what the program would run. exact is
 // the part that the answer covers: it omits suggestions of the program, which are not submitted.
-func (in *delivery) wordQuestion(
+func (c *consent) wordQuestion(
 	pieces []pump.Piece,
 	typed pump.Line,
 ) (q control.Confirmation, exact string) {
 	q = control.Confirmation{Keys: describePieces(pieces), Mouse: pieces[0].Say != ""}
-	if in.judged.prompt == line.None || q.Mouse {
+	if c.judged.prompt == line.None || q.Mouse {
 		if text := lineBefore(typed); text != "" {
 			q.Line = "after " + text
 		}
 		return q, q.Keys + q.Line
 	}
-	b := in.judged.buffer
+	b := c.judged.buffer
 	keyed := string(pieces[0].Bytes) != pasteBegins &&
 		slices.ContainsFunc(firstStep(pieces), hasKeyedText) &&
-		!line.TakesUTF8(in.judged.facts, in.judged.prompt)
+		!line.TakesUTF8(c.judged.facts, c.judged.prompt)
 	pieces, typed.Pieces = slices.Clone(pieces), withoutBrackets(typed.Pieces)
 	for i := range pieces {
 		pieces[i].Bytes, _ = cutBrackets(pieces[i].Bytes)
@@ -140,7 +184,7 @@ func (in *delivery) wordQuestion(
 	)
 	text, enter := textThenEnter(pieces)
 	switch {
-	case enter && text == "" && line.RepeatsLastCommand(in.judged.facts, in.judged.before, shown):
+	case enter && text == "" && line.RepeatsLastCommand(c.judged.facts, c.judged.before, shown):
 		q.Line = "· repeats the last command"
 	case enter && ghost+b.After == ghost: // the cursor is at the end of what was typed
 		q.Line = "· runs: " + quoteRows(shown+text)
@@ -266,9 +310,9 @@ func lineBefore(typed pump.Line) string {
 }
 
 // userRefusal explains why a held input was refused: its time was over, or control ended.
-func (in *delivery) userRefusal(r pump.Receipt) (*refusal, bool) {
-	a := in.h.Control
-	sent := notice.Clean(in.keys, 80)
+func (c *consent) userRefusal(r pump.Receipt) (*refusal, bool) {
+	a := c.in.Control
+	sent := notice.Clean(c.keys, 80)
 	switch {
 	case errors.Is(r.Err, pump.ErrLate):
 		return &refusal{
@@ -287,4 +331,10 @@ func (in *delivery) userRefusal(r pump.Receipt) (*refusal, bool) {
 		}, true
 	}
 	return nil, false
+}
+
+// isTypeLevel reports whether input is under level type now.
+func isTypeLevel(c Control) bool {
+	st := c.NewestState()
+	return st.Phase == control.Granted && st.Level == protocol.LevelType
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/line"
 	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/screen"
@@ -37,7 +36,7 @@ const (
 
 // Line is the line that the user and agents share. Owned by the observer's goroutine.
 type Line struct {
-	Config
+	*Config
 	// AnswerMost bounds how long agents wait until a program has processed what the user typed; a
 	// program that computes answers only when it is done.
 	AnswerMost time.Duration
@@ -343,26 +342,6 @@ func (l *Line) readinessForInput() (r snapshot.Readiness, passing bool) {
 	return snapshot.Working, false
 }
 
-// noteTyping tells the waits of a step that is about to be written. Unless it is late, it returns
-// false if the system may say in a moment what the program does.
-func (h *Handler) noteTyping(in *delivery, pieces []pump.Piece, late bool) bool {
-	step := pieces[0].Step
-	if step <= in.noted {
-		return true // it was held meanwhile
-	}
-	r, passing := h.line.readinessForInput()
-	if passing && !late {
-		return false
-	}
-	in.noted = step
-	var typed []byte
-	for _, p := range pieces {
-		typed = append(typed, p.Bytes...)
-	}
-	h.Observer.NoteTyping(typed, r)
-	return true
-}
-
 // isRunning reports whether the program is known to use a processor, or to be about to.
 func (l *Line) isRunning() bool {
 	a, known := l.Program.BlockedOn()
@@ -386,12 +365,6 @@ func (j *judgement) isStillValid(p Program) bool {
 	settings, err := p.Settings()
 	return err == nil && line.Settings(settings) == j.facts.Settings &&
 		p.ForegroundGroup() == j.group
-}
-
-// isTypeLevel reports whether input is under level type now.
-func (h *Handler) isTypeLevel() bool {
-	st := h.Control.NewestState()
-	return st.Phase == control.Granted && st.Level == protocol.LevelType
 }
 
 // screen returns the terminal model.

@@ -8,12 +8,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/pump"
-	"terminalproxy/proxy/view/snapshot"
 )
-
-// settleLeast is the least time for the screen to settle beyond the quiet period, however late the
-// input was typed.
-const settleLeast = time.Second
 
 // refusal is an error with a code for programs and a sentence for the agent.
 type refusal struct {
@@ -24,16 +19,16 @@ type refusal struct {
 func (r *refusal) Error() string { return r.message }
 
 // finishInput makes the receipt. It runs on the pump's goroutine.
-func (h *Handler) finishInput(in *delivery, r pump.Receipt) {
+func (in *delivery) finishInput(r pump.Receipt) {
 	in.written = r.Written
 	result := &protocol.InputResult{
-		ID: protocol.NewID(), RequestID: in.m.RequestID, SessionID: h.SessionID,
+		ID: protocol.NewID(), RequestID: in.m.RequestID, SessionID: in.SessionID,
 		WrittenBytes: r.Written, DroppedBytes: r.Dropped, UnsubmittedBytes: r.Unsubmitted,
 	}
 	if r.Written > 0 {
 		result.FromSeq = in.steps[0].from
 	}
-	if h.setOutcome(in, r, result); result.Status != protocol.StatusRefused {
+	if in.setOutcome(r, result); result.Status != protocol.StatusRefused {
 		result.Parts = in.partResults(r.Written)
 	}
 	does := in.mouseAct
@@ -41,19 +36,19 @@ func (h *Handler) finishInput(in *delivery, r pump.Receipt) {
 		does = describeWish(first.InputPart)
 	}
 	if r.Fate == pump.Withdrawn && r.Held {
-		h.Status.ShowText(h.Control.State(time.Now()).Agent.Name + " no longer asks")
+		in.Status.ShowText(in.Control.State(time.Now()).Agent.Name + " no longer asks")
 	}
-	in.record.RecordReceipt(result, does, in.allowed)
-	h.announceTyped(in, r)
-	if !h.Observer.Post(func(now time.Time) { h.answerWhenSettled(now, in, result) }) {
-		h.answerAtExit(in, result)
+	in.record.RecordReceipt(result, does, in.consent.allowed)
+	in.announceTyped(r)
+	if !in.Observer.Post(func(now time.Time) { in.reply.answerWhenSettled(now, result) }) {
+		in.reply.answerAtExit(result)
 	}
 }
 
 // setOutcome sets the receipt's status, reason and message. It runs on the pump's goroutine.
-func (h *Handler) setOutcome(in *delivery, r pump.Receipt, result *protocol.InputResult) {
+func (in *delivery) setOutcome(r pump.Receipt, result *protocol.InputResult) {
 	result.Status, result.Reason, result.Message = receiptStatus(r)
-	st := h.Control.State(time.Now())
+	st := in.Control.State(time.Now())
 	if r.Fate == pump.Withdrawn {
 		return
 	}
@@ -64,7 +59,7 @@ func (h *Handler) setOutcome(in *delivery, r pump.Receipt, result *protocol.Inpu
 	if r.Fate == pump.Elsewhere && st.Never != "" {
 		result.Message = ruleMessage(st)
 	}
-	if reason, ok := in.userRefusal(r); ok {
+	if reason, ok := in.consent.userRefusal(r); ok {
 		result.Reason, result.Message = reason.code, reason.message
 		if result.Status = protocol.StatusDropped; r.Written == 0 {
 			result.Status, result.DroppedBytes = protocol.StatusRefused, 0
@@ -81,25 +76,24 @@ func (h *Handler) setOutcome(in *delivery, r pump.Receipt, result *protocol.Inpu
 		}
 	}
 	if result.Reason == protocol.CodeNoGrant || result.Reason == protocol.CodeStaleEpoch {
-		if e := h.Control.LastEnd(); e.Reason != "" && e.Agent.ID == in.m.AgentID {
+		if e := in.Control.LastEnd(); e.Reason != "" && e.Agent.ID == in.m.AgentID {
 			result.Ended, result.Message = e.Reason, endSentence(e)
 			if r.Fate != pump.Dropped {
 				result.UnsubmittedBytes = e.Unsubmitted
 			}
 		}
 	}
-	if result.Reason == protocol.CodeSecretPrompt && h.isUnattended() {
-		result.Message = h.unansweredSecretMessage()
+	if result.Reason == protocol.CodeSecretPrompt && isUnattended(in.Own) {
+		result.Message = unansweredSecretMessage(in.SessionID)
 	}
 }
 
 // correctFlushed corrects a receipt after the last n written bytes were taken back unread when
 // control ended. If the agent has the receipt already, a repeat of the input gets the correction,
 // and the end of the grant counts the bytes. It runs on the pump's goroutine.
-func (h *Handler) correctFlushed(in *delivery, n int) {
+func (in *delivery) correctFlushed(n int) {
 	now := protocol.InputResult{WrittenBytes: in.written - n, DroppedBytes: n}
-	h.setOutcome(
-		in,
+	in.setOutcome(
 		pump.Receipt{Fate: pump.Dropped, Written: now.WrittenBytes, Dropped: n},
 		&now,
 	)
@@ -107,15 +101,15 @@ func (h *Handler) correctFlushed(in *delivery, n int) {
 	now.Parts = in.partResults(now.WrittenBytes)
 	correct := func(r *protocol.InputResult) {
 		r.Parts = now.Parts
-		in.reportEnds(r)
+		in.conditions.reportEnds(r)
 		r.WrittenBytes, r.DroppedBytes, r.UnsubmittedBytes = now.WrittenBytes, now.DroppedBytes, now.UnsubmittedBytes
 		r.Status, r.Reason, r.Message, r.Ended = now.Status, now.Reason, now.Message, now.Ended
 	}
-	h.Observer.Post(func(time.Time) {
+	in.Observer.Post(func(time.Time) {
 		if in.life.State() == pump.Sent {
-			h.receipts.correctReceipt(in.m.RequestID, correct)
+			in.all.receipts.correctReceipt(in.m.RequestID, correct)
 		} else {
-			in.correct = correct
+			in.reply.correct = correct
 		}
 	})
 }
@@ -189,126 +183,4 @@ func receiptStatus(r pump.Receipt) (protocol.Status, protocol.Code, string) {
 		return status, protocol.CodeBusy, r.Err.Error()
 	}
 	return status, protocol.CodeUnavailable, "the input could not be typed"
-}
-
-// answerWhenSettled sends the receipt at once, or when the screen has been quiet for as long as the
-// agent wants. An input that had to wait for the user gets a little time for that, even past its
-// deadline, which counts from its arrival. It runs on the observer's goroutine.
-func (h *Handler) answerWhenSettled(now time.Time, in *delivery, result *protocol.InputResult) {
-	m := in.m
-	in.cancelWait(h)
-	h.encoder.recordLanding(in, result)
-	if result.Status != protocol.StatusWritten && result.UnsubmittedBytes > 0 {
-		h.line.callWithLeftover(func(line string) {
-			result.LeftOnLine = line
-			h.answerNow(time.Now(), in, result)
-		}, func() { h.answerAtExit(in, result) })
-		return
-	}
-	if _, ends := in.endsPart(len(in.steps) + 1); ends && result.Status == protocol.StatusWritten {
-		h.answerAtCondition(now, in, result)
-		return
-	}
-	if result.Status != protocol.StatusWritten || m.SettleMs == 0 {
-		h.answerNow(now, in, result)
-		return
-	}
-	condition, err := snapshot.Compile(protocol.Until{QuietMs: m.SettleMs, Repaints: true})
-	if err != nil {
-		h.answerNow(now, in, result)
-		return
-	}
-	deadline := laterOf(
-		in.began.Add(timeoutOf(m.TimeoutMs)),
-		now.Add(time.Duration(m.SettleMs)*time.Millisecond+settleLeast),
-	)
-	h.Observer.OpenWait(now, false, snapshot.Wait{
-		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: deadline,
-		Done: func(r snapshot.Result) {
-			in.repainting, in.settled = r.Repainting, in.settled || r.End == snapshot.Met
-			h.Observer.CancelWait(m.RequestID + "#line")
-			h.answerNow(time.Now(), in, result)
-		},
-	}, func(error) { h.answerNow(now, in, result) })
-	if in.wrote = now; in.life.State() != pump.Sent && h.line.isCooked() {
-		h.answerAtNextPrompt(now, deadline, in, result)
-	}
-}
-
-// answerAtNextPrompt answers once a program that reads lines has processed one, waits for the next,
-// and has been quiet for a moment: a program that reads on a separate thread may still print.
-func (h *Handler) answerAtNextPrompt(
-	now, deadline time.Time,
-	in *delivery,
-	result *protocol.InputResult,
-) {
-	waits, _ := snapshot.Compile(protocol.Until{Waiting: true}) // valid conditions
-	quiet, _ := snapshot.Compile(protocol.Until{QuietMs: stillFor.Milliseconds()})
-	id := in.m.RequestID + "#line"
-	then := func(do func(now time.Time)) func(snapshot.Result) {
-		return func(r snapshot.Result) {
-			if r.End == snapshot.Met && in.life.State() != pump.Sent && h.line.isCooked() {
-				do(time.Now())
-			}
-		}
-	}
-	h.Observer.OpenWait(now, true, snapshot.Wait{
-		ID:        id,
-		Condition: waits,
-		Deadline:  deadline,
-		Done: then(func(now time.Time) {
-			h.Observer.OpenWait(now, false, snapshot.Wait{
-				ID:        id,
-				Condition: quiet,
-				NotBefore: in.wrote,
-				Deadline:  deadline,
-				Done: then(func(now time.Time) {
-					in.settled = true
-					h.Observer.CancelWait(in.m.RequestID + "#settle")
-					h.answerNow(now, in, result)
-				}),
-			}, func(error) {})
-		}),
-	}, func(error) {})
-}
-
-func laterOf(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func (h *Handler) answerNow(now time.Time, in *delivery, result *protocol.InputResult) {
-	m := in.m
-	if !in.life.Advance(pump.Receipted) {
-		return // it has been answered
-	}
-	if in.correct != nil {
-		in.correct(result)
-	}
-	in.reportEnds(result)
-	result.Notes = h.inbox.takeNotes(m.AgentID)
-	if result.Status == protocol.StatusWritten || result.Reason == protocol.CodeNoGrant ||
-		result.Reason == protocol.CodeStaleEpoch {
-		h.waits.dropWord(m.AgentID) // the receipt tells it whether it may type
-	}
-	result.Frame = h.Observer.AnswerFrame(now)
-	h.seen.noteSeen(m.AgentID)
-	result.Frame.Settled = result.Frame.Settled || in.settled
-	result.Frame.Repainting = in.repainting
-	result.Seq = result.Frame.Seq
-	h.sendReceipt(result)
-}
-
-// answerAtExit sends the receipt without a screen, because the observer has ended.
-func (h *Handler) answerAtExit(in *delivery, result *protocol.InputResult) {
-	if in.life.Advance(pump.Receipted) {
-		h.sendReceipt(result)
-	}
-}
-
-func (h *Handler) sendReceipt(result *protocol.InputResult) {
-	h.receipts.storeReceipt(result)
-	h.Link.Send(result)
 }

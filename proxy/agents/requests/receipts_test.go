@@ -67,15 +67,15 @@ func TestTheOldestIDsAreForgotten(t *testing.T) {
 // An agent gets one receipt for an input, after the pump has ended it.
 func TestAReceiptIsSentOnce(t *testing.T) {
 	s := newStage(nil)
-	in := &delivery{h: s.Handler, m: &protocol.Input{RequestID: "i1"}}
-	life := s.pumpJob(in).Life
+	in := s.deliveries.newDelivery(&protocol.Input{RequestID: "i1"}, 0, nil)
+	life := in.pumpJob().Life
 	result := &protocol.InputResult{RequestID: "i1"}
-	s.answerAtExit(in, result)
+	in.reply.answerAtExit(result)
 	require.Empty(t, s.sent, "the input is still queued")
 	require.True(t, life.Advance(pump.Exited))
-	s.answerAtExit(in, result)
-	s.answerAtExit(in, result)
-	s.answerNow(time.Now(), in, result)
+	in.reply.answerAtExit(result)
+	in.reply.answerAtExit(result)
+	in.reply.answerNow(time.Now(), result)
 	require.Equal(t, []protocol.Message{result}, s.sent)
 	require.Equal(t, pump.Sent, life.State())
 }

@@ -5,14 +5,26 @@
 // answer through the link. What is said to a coding agent may wait for a disk, and has a goroutine
 // of its own (acts.go).
 //
-// waits.go has reads and waits (waitsover.go: answers that may be lost), control.go requests for
-// control and their fate (answers.go: what an agent did not hear), remote.go an owner's decisions
-// from elsewhere, and keys.go an owner's keys. input.go follows an input from its id to its receipt
-// (receipts.go, outcome.go): review.go finds out when it may be typed (steps.go, until.go: what
-// comes between two parts), encode.go and pointer.go make its bytes, line.go watches the line
-// shared with the user, and confirm.go asks the user under level type. chat.go, inbox.go and
-// composer.go carry messages between agents and people. conversation.go has the conversation with a
-// coding agent, and asking.go other agents' requests in it.
+// Handler passes each message to the part that answers it. The parts, each with the state that it
+// alone has:
+//
+//	agentWaits  waits.go         reads and waits; answers.go and waitsover.go keep lost answers
+//	seen        seen.go          what each agent saw last
+//	grants      control.go       requests for control, and what became of them
+//	decisions   remote.go        an owner's decisions from elsewhere
+//	typists     keys.go          an owner's keys from elsewhere
+//	verifier    verifier.go      who signed a message
+//	messenger   chat.go          messages between agents and people; inbox.go, composer.go
+//	prompts     conversation.go  the conversation with a coding agent; image.go
+//	outsiders   asking.go        other agents' requests in it
+//	acts        acts.go          the goroutine that prompts and outsiders act on
+//	Line        line.go          the line shared with the user
+//	encoder     encode.go        the bytes of an input; pointer.go
+//	deliveries  input.go         inputs; receipts.go keeps their receipts
+//
+// A delivery follows one input: its review (review.go, steps.go) finds out when it may be typed,
+// its conditions (until.go) come between two parts, its consent (confirm.go) asks the user under
+// level type, outcome.go makes the receipt, and its reply (reply.go) sends that.
 //
 // It must not know the screen's cells, the writing to the program, the rules of control or the
 // transport of messages: its ports say what it asks of them.
@@ -72,36 +84,36 @@ type Config struct {
 // Handler answers messages that come over the link.
 type Handler struct {
 	Config
-	verifier  *verifier
-	typists   *typists
-	decisions *decisions
-	grants    *grants
-	messenger *messenger
-	prompts   *prompts
-	outsiders *outsiders
-	line      *Line
-	receipts  *receipts
-	inbox     *inbox
-	encoder   *encoder
-	book      *names.Book
-	waits     *agentWaits
-	seen      *seen
-	acts      *acts
+	verifier   *verifier
+	typists    *typists
+	decisions  *decisions
+	grants     *grants
+	messenger  *messenger
+	prompts    *prompts
+	outsiders  *outsiders
+	line       *Line
+	inbox      *inbox
+	deliveries *deliveries
+	book       *names.Book
+	waits      *agentWaits
+	acts       *acts
 }
 
 // New makes a handler. Call it before the observer and the pump run.
 func New(conf Config) *Handler {
 	h := &Handler{
-		Config:   conf,
-		receipts: newReceipts(),
-		book:     new(names.Book),
-		inbox:    new(inbox),
-		acts:     newActs(),
+		Config: conf,
+		book:   new(names.Book),
+		inbox:  new(inbox),
+		acts:   newActs(),
 	}
-	h.line = &Line{Config: conf, AnswerMost: answerMost}
-	h.seen = &seen{Config: &h.Config, line: h.line, byAgent: make(map[string]glimpse)}
-	h.encoder = &encoder{Config: &h.Config, line: h.line}
-	h.waits = newWaits(&h.Config, h.inbox, h.seen)
+	h.line = &Line{Config: &h.Config, AnswerMost: answerMost}
+	seen := &seen{Config: &h.Config, line: h.line, byAgent: make(map[string]glimpse)}
+	h.waits = newWaits(&h.Config, h.inbox, seen)
+	h.deliveries = &deliveries{
+		Config: &h.Config, line: h.line, encoder: &encoder{Config: &h.Config, line: h.line},
+		seen: seen, waits: h.waits, inbox: h.inbox, receipts: newReceipts(),
+	}
 	h.verifier = &verifier{Config: &h.Config}
 	h.decisions = &decisions{Config: &h.Config, verifier: h.verifier, book: h.book}
 	h.grants = &grants{
@@ -174,7 +186,7 @@ func (h *Handler) Handle(m protocol.Message) {
 func (h *Handler) dispatchMessage(m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.Input:
-		h.handleInput(m)
+		h.deliveries.handleInput(m)
 	case *protocol.Wait:
 		h.waits.handleWait(m)
 	case *protocol.Cancel:

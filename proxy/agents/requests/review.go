@@ -129,7 +129,6 @@ func (e reviewEvent) String() string { return reviewEventNames[e] }
 // review finds out whether an input, or the rest of it, may be typed. Owned by the observer's
 // goroutine; after that has ended, by the one whose post failed.
 type review struct {
-	h      *Handler
 	in     *delivery
 	left   []pump.Piece // the unwritten rest; nil for the whole input
 	answer func([]pump.Piece, error)
@@ -138,10 +137,8 @@ type review struct {
 }
 
 // reviewInput implements [pump.Job.Prepare]. It runs on the pump's goroutine.
-func (h *Handler) reviewInput(
-	in *delivery, left []pump.Piece, answer func([]pump.Piece, error),
-) {
-	r := &review{h: h, in: in, left: left, answer: answer, state: reviewAsked, since: time.Now()}
+func (in *delivery) reviewInput(left []pump.Piece, answer func([]pump.Piece, error)) {
+	r := &review{in: in, left: left, answer: answer, state: reviewAsked, since: time.Now()}
 	r.post(r.begin)
 }
 
@@ -159,14 +156,14 @@ func (r *review) advance(e reviewEvent) bool {
 // note is advance for what the table expects.
 func (r *review) note(e reviewEvent) {
 	if !r.advance(e) {
-		r.h.Log.Error("a review was in no state for what happened to it",
+		r.in.Log.Error("a review was in no state for what happened to it",
 			"state", r.state, "event", e)
 	}
 }
 
 // post has do run on the observer's goroutine, in its turn.
 func (r *review) post(do func(now time.Time)) {
-	if !r.h.Observer.Post(do) {
+	if !r.in.Observer.Post(do) {
 		r.endAtExit()
 	}
 }
@@ -192,7 +189,7 @@ func (r *review) begin(now time.Time) {
 		r.look(now)
 		return
 	}
-	if part, ends := r.in.endsPart(r.left[0].Step); ends {
+	if part, ends := r.in.conditions.endsPart(r.left[0].Step); ends {
 		r.note(conditionBefore)
 		r.awaitCondition(now, part)
 		return
@@ -212,7 +209,7 @@ func (r *review) lookNext(e reviewEvent) {
 func (r *review) recheckAfter(delay time.Duration) {
 	from := r.state
 	time.AfterFunc(delay, func() {
-		ok := r.h.Observer.Post(func(now time.Time) {
+		ok := r.in.Observer.Post(func(now time.Time) {
 			if r.state == from && !r.endIfNeedless() {
 				r.recheck(now)
 			}
@@ -235,11 +232,11 @@ func (r *review) recheck(now time.Time) {
 // awaitProcessed looks once the program has processed what was typed before the next step, or has
 // had enough time since began.
 func (r *review) awaitProcessed(now, began time.Time) {
-	in, h := r.in, r.h
-	facts := h.line.currentFacts()
+	in := r.in
+	facts := in.all.line.currentFacts()
 	until, most, late := in.pauseBefore(now, facts, now.Equal(began))
 	condition, _ := snapshot.Compile(until) // pauseBefore returns valid conditions
-	h.Observer.OpenWait(now, until.Waiting, snapshot.Wait{
+	in.Observer.OpenWait(now, until.Waiting, snapshot.Wait{
 		ID:        in.waitID(r.left[0].Step),
 		Condition: condition,
 		NotBefore: now,
@@ -250,7 +247,7 @@ func (r *review) awaitProcessed(now, began time.Time) {
 				(end.End == snapshot.Met || end.End == snapshot.TimedOut)
 			switch {
 			case r.endIfNeedless():
-			case timely && !h.hasConsumed(in, facts):
+			case timely && !in.hasConsumed(facts):
 				r.note(notProcessed)
 				r.awaitProcessed(now, began)
 			default:
@@ -262,12 +259,12 @@ func (r *review) awaitProcessed(now, began time.Time) {
 
 // awaitCondition looks once the condition of a part is met.
 func (r *review) awaitCondition(now time.Time, part int) {
-	if end := r.in.ends[part]; end != nil && end.Met { // it is judged again
+	if end := r.in.conditions.ends[part]; end != nil && end.Met { // it is judged again
 		r.passCondition()
 		return
 	}
-	r.h.openUntil(now, r.in, part, r.left[0].Step, func(end snapshot.Result) {
-		if err := r.in.unmetError(part, end); err != nil {
+	r.in.conditions.openUntil(now, part, r.left[0].Step, func(end snapshot.Result) {
+		if err := r.in.conditions.unmetError(part, end); err != nil {
 			r.refuse(err)
 			return
 		}
@@ -277,7 +274,7 @@ func (r *review) awaitCondition(now time.Time, part int) {
 }
 
 func (r *review) passCondition() {
-	if err := r.h.unexpectedError(r.in); err != nil {
+	if err := r.in.unexpectedError(); err != nil {
 		r.refuse(err)
 		return
 	}
@@ -289,8 +286,8 @@ func (r *review) watchCondition() {
 	if r.state != reviewWaiting {
 		return
 	}
-	if err := r.h.unexpectedError(r.in); err != nil {
-		r.in.cancelWait(r.h)
+	if err := r.in.unexpectedError(); err != nil {
+		r.in.conditions.cancelWait()
 		r.refuse(err)
 		return
 	}
@@ -331,29 +328,29 @@ func (r *review) begins() bool { return r.left == nil || r.left[0].Step != 0 }
 
 // checkLine checks whether the line is free for the input, and still the one that its agent saw.
 func (r *review) checkLine(now time.Time) (found reviewEvent, err error) {
-	in, h := r.in, r.h
-	pending, err := h.line.blockedBy(now)
+	in := r.in
+	pending, err := in.all.line.blockedBy(now)
 	if pending {
 		return ownerUnclear, nil
 	}
 	if err != nil {
 		if in.group == 0 {
-			in.group = h.Program.ForegroundGroup()
+			in.group = in.Program.ForegroundGroup()
 		}
 		return lineOccupied, err
 	}
-	if r.begins() && in.group != 0 && in.group != h.Program.ForegroundGroup() {
+	if r.begins() && in.group != 0 && in.group != in.Program.ForegroundGroup() {
 		// A text for one program's line could be a command to another.
 		return inputRefused, &refusal{
 			protocol.CodeScreenChanged,
 			"another program has the terminal since the input waited for the user's line",
 		}
 	}
-	waited := in.paused || in.group != 0 || in.userKeysAtStart != h.Tracker.TypedLine().Keys()
+	waited := in.paused || in.group != 0 || in.userKeysAtStart != in.Tracker.TypedLine().Keys()
 	if r.left != nil || !waited {
 		return inputPassed, nil
 	}
-	pending, err = h.line.checkSeen(in.saw, now.Sub(r.since) >= stillMost)
+	pending, err = in.all.line.checkSeen(in.saw, now.Sub(r.since) >= stillMost)
 	switch {
 	case pending:
 		return keysUnshown, nil
@@ -365,26 +362,26 @@ func (r *review) checkLine(now time.Time) (found reviewEvent, err error) {
 
 // checkSteps encodes the input, or what is left of it, and judges it under level type.
 func (r *review) checkSteps(now time.Time) (pieces []pump.Piece, found reviewEvent, err error) {
-	in, h := r.in, r.h
+	in := r.in
 	pieces, found = r.left, inputPassed
 	if r.begins() {
-		if h.line.mayStillEnablePaste(in.nextStep(r.left), r.since, now) {
+		if in.all.line.mayStillEnablePaste(in.nextStep(r.left), r.since, now) {
 			return nil, bracketsUnclear, nil
 		}
-		in.rev, in.userKeysAtStep = h.Observer.Model().Rev(), h.Tracker.TypedLine().Keys()
-		if pieces, err = h.checkAndEncode(in, r.left); err != nil {
+		in.rev, in.userKeysAtStep = in.Observer.Model().Rev(), in.Tracker.TypedLine().Keys()
+		if pieces, err = in.checkAndEncode(r.left); err != nil {
 			found = inputRefused
 		}
 	}
-	if err == nil && h.isTypeLevel() {
+	if err == nil && isTypeLevel(in.Control) {
 		still := false
-		if pieces, still = h.judgeLine(in, pieces, r.since, now); !still {
+		if pieces, still = in.consent.judgeLine(pieces, r.since, now); !still {
 			return nil, lineMoves, nil
 		}
 	}
 	if err == nil && r.begins() {
 		late := now.Sub(r.since) >= stillFor
-		if !h.noteTyping(in, firstStep(pieces), late) {
+		if !in.noteTyping(firstStep(pieces), late) {
 			return nil, readinessUntold, nil
 		}
 	}

@@ -145,7 +145,7 @@ func walkReview(t *testing.T, s reviewState, e reviewEvent) {
 	if e == begunAtOnce || e == recheckDue || !answered {
 		return
 	}
-	require.Empty(t, w.in.waiting)
+	require.Empty(t, w.in.conditions.waiting)
 	occupied, waits := errors.AsType[*pump.Occupied](w.answers[0])
 	refused, not := errors.AsType[*refusal](w.answers[0])
 	require.Equal(t, e == lineOccupied, waits, "%v", occupied)
@@ -188,7 +188,7 @@ func TestAMetConditionDoesNotExcuseTheUsersKeys(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newReviewWorld(t)
 			if again {
-				w.in.ends = map[int]*protocol.UntilResult{0: {Met: true}}
+				w.in.conditions.ends = map[int]*protocol.UntilResult{0: {Met: true}}
 				w.userTypes("x")
 			}
 			w.do(conditionBefore)
@@ -240,10 +240,11 @@ func newReviewWorld(t *testing.T) *reviewWorld {
 	m := &protocol.Input{RequestID: "i1", Parts: []protocol.InputPart{
 		{InputKind: protocol.InputText, Data: "a"}, {InputKind: protocol.InputText, Data: "b"},
 	}}
-	w.in = &delivery{h: w.Handler, m: m, steps: splitSteps(m), began: time.Now(), record: reviewRecord{w: w}}
+	w.in = w.deliveries.newDelivery(m, 0, nil)
+	w.in.record = reviewRecord{w: w}
 	require.True(t, w.in.life.Advance(pump.TurnCame))
 	w.review = &review{
-		h: w.Handler, in: w.in, state: reviewAsked, since: time.Now(),
+		in: w.in, state: reviewAsked, since: time.Now(),
 		answer: func(_ []pump.Piece, err error) { w.answers = append(w.answers, err) },
 	}
 	return w
@@ -290,7 +291,7 @@ func (w *reviewWorld) do(e reviewEvent) {
 		w.turn()
 	case stepBefore, conditionBefore:
 		if e == conditionBefore {
-			w.in.conditions = map[int]condition{0: {}}
+			w.in.conditions.byPart = map[int]condition{0: {}}
 		}
 		r.left = []pump.Piece{{Bytes: []byte("b"), Step: 2}}
 		r.post(r.begin)

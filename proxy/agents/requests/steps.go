@@ -171,10 +171,30 @@ func pauseFor(f line.Facts, edited bool) (until protocol.Until, most, late time.
 // and, unless it waits for more, has shown something and does not run: a working program may show
 // older output, and take an early Enter for a part of the text. While the kernel collects lines,
 // the echo is enough.
-func (h *Handler) hasConsumed(in *delivery, f line.Facts) bool {
-	shows := h.Observer.Model().Rev() != in.rev
+func (in *delivery) hasConsumed(f line.Facts) bool {
+	shows := in.Observer.Model().Rev() != in.rev
 	if f.Settings.Canonical {
 		return shows || !f.Settings.Echo
 	}
-	return h.Observer.HasCaughtUp() && (!h.line.isBusy() || shows && !h.line.isRunning())
+	return in.Observer.HasCaughtUp() && (!in.all.line.isBusy() || shows && !in.all.line.isRunning())
+}
+
+// noteTyping tells the waits of a step that is about to be written. Unless it is late, it returns
+// false if the system may say in a moment what the program does.
+func (in *delivery) noteTyping(pieces []pump.Piece, late bool) bool {
+	step := pieces[0].Step
+	if step <= in.noted {
+		return true // it was held meanwhile
+	}
+	r, passing := in.all.line.readinessForInput()
+	if passing && !late {
+		return false
+	}
+	in.noted = step
+	var typed []byte
+	for _, p := range pieces {
+		typed = append(typed, p.Bytes...)
+	}
+	in.Observer.NoteTyping(typed, r)
+	return true
 }

@@ -82,10 +82,11 @@ func TestEnterWaitsForTheProgramToHandleTheText(t *testing.T) {
 	} {
 		s := newStage(nil)
 		s.blocked, s.behind = c.blocked, c.later
-		in := &delivery{rev: s.Observer.Model().Rev()}
+		in := s.deliveries.newDelivery(&protocol.Input{}, 0, nil)
+		in.rev = s.Observer.Model().Rev()
 		if c.shows {
 			s.Observer.Model().Feed([]byte("spinner"))
 		}
-		require.Equal(t, c.took, s.hasConsumed(in, line.Facts{}), c.name)
+		require.Equal(t, c.took, in.hasConsumed(line.Facts{}), c.name)
 	}
 }

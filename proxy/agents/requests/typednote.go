@@ -21,11 +21,11 @@ type shownInput struct {
 }
 
 // noteWritten records bytes of an input right after the program received them.
-func (h *Handler) noteWritten(in *delivery, p []byte) {
+func (in *delivery) noteWritten(p []byte) {
 	in.record.RecordWritten(p)
 	l := &in.shown
-	l.secret = l.secret || h.Control.AllowsSecret() ||
-		h.Control.State(time.Now()).Secret != protocol.SecretNone
+	l.secret = l.secret || in.Control.AllowsSecret() ||
+		in.Control.State(time.Now()).Secret != protocol.SecretNone
 	p, _ = cutBrackets(p)
 	switch {
 	case string(p) == pasteBegins, string(p) == pasteEnds:
@@ -37,7 +37,7 @@ func (h *Handler) noteWritten(in *delivery, p []byte) {
 }
 
 // announceTyped tells viewers what an agent typed, once the input is over.
-func (h *Handler) announceTyped(in *delivery, r pump.Receipt) {
+func (in *delivery) announceTyped(r pump.Receipt) {
 	if r.Written == 0 || in.shown.secret {
 		return
 	}
@@ -48,15 +48,15 @@ func (h *Handler) announceTyped(in *delivery, r pump.Receipt) {
 	if in.shown.more {
 		text += "…"
 	}
-	name := h.Control.LastEnd().Agent.Name
-	if st := h.Control.State(time.Now()); st.Agent.ID == in.m.AgentID {
+	name := in.Control.LastEnd().Agent.Name
+	if st := in.Control.State(time.Now()); st.Agent.ID == in.m.AgentID {
 		name = st.Agent.Name
 	}
-	h.Observer.Post(func(now time.Time) {
-		h.Observer.NoteAgentTyped(
+	in.Observer.Post(func(now time.Time) {
+		in.Observer.NoteAgentTyped(
 			now,
 			name,
-			protocol.Clip(h.Observer.Redact(text, -1), protocol.MaxTyped),
+			protocol.Clip(in.Observer.Redact(text, -1), protocol.MaxTyped),
 		)
 	})
 }

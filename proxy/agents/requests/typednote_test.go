@@ -22,11 +22,12 @@ func TestViewersAreToldWhatAnAgentTyped(t *testing.T) {
 	require.NoError(t, s.machine.Request(time.Now(), control.Request{ID: "q", Agent: control.Agent{ID: "a-1", Name: "claude"}, Level: protocol.LevelDrive}))
 	typed := func(written bool, pieces ...string) string {
 		s.noted = nil
-		in := &delivery{h: s.Handler, m: &protocol.Input{AgentID: "a-1"}, record: silentRecord{}}
+		in := s.deliveries.newDelivery(&protocol.Input{AgentID: "a-1"}, 0, nil)
+		in.record = silentRecord{}
 		for _, p := range pieces {
-			s.noteWritten(in, []byte(p))
+			in.noteWritten([]byte(p))
 		}
-		s.announceTyped(in, pump.Receipt{Written: map[bool]int{true: 1}[written]})
+		in.announceTyped(pump.Receipt{Written: map[bool]int{true: 1}[written]})
 		return strings.Join(s.noted, "|")
 	}
 	require.Equal(t, `claude "make test"<Enter>`, typed(true, "make ", "test", "\r"))

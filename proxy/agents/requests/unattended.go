@@ -13,7 +13,7 @@ import (
 
 // isUnattended reports whether this is an agent's own terminal and no person can be asked. It is
 // safe for concurrent use.
-func (h *Handler) isUnattended() bool { return h.Own != nil && h.Own.IsUnattended() }
+func isUnattended(own Own) bool { return own != nil && own.IsUnattended() }
 
 // forwardAttached passes on a message of an attached person.
 func (h *Handler) forwardAttached(m protocol.Message) {
@@ -72,16 +72,16 @@ func (h *Handler) close(m *protocol.Close) {
 
 // ignorableRefusal returns which refusals do not count for an input. In an unattended terminal an
 // agent may cancel a question for a secret: that neither reveals nor answers anything.
-func (h *Handler) ignorableRefusal(m *protocol.Input, epoch uint64) func(error) bool {
+func (d *deliveries) ignorableRefusal(m *protocol.Input, epoch uint64) func(error) bool {
 	other := func(p protocol.InputPart) bool {
 		return p.InputKind != protocol.InputKeys || !onlyInterrupts(p.Data)
 	}
-	if h.Own == nil || slices.ContainsFunc(m.All(), other) {
+	if d.Own == nil || slices.ContainsFunc(m.All(), other) {
 		return nil
 	}
 	return func(err error) bool {
-		return errors.Is(err, control.ErrSecret) && h.isUnattended() &&
-			epoch == h.Control.State(time.Now()).Epoch
+		return errors.Is(err, control.ErrSecret) && isUnattended(d.Own) &&
+			epoch == d.Control.State(time.Now()).Epoch
 	}
 }
 
@@ -103,9 +103,9 @@ func onlyInterrupts(names string) bool {
 }
 
 // unansweredSecretMessage tells an agent of a question for a secret while no person is there.
-func (h *Handler) unansweredSecretMessage() string {
+func unansweredSecretMessage(sessionID string) string {
 	return "the program asks for a password, which only a person may type, and no person is at " +
-		"this terminal: the user does that with gateway attach " + h.SessionID +
+		"this terminal: the user does that with gateway attach " + sessionID +
 		"; the keys ctrl-c or ctrl-d give the question up, and closing the terminal ends " +
 		"the program"
 }

@@ -56,7 +56,7 @@ func twoSteps(t *testing.T) (*stage, stepObserver, *delivery) {
 	}}
 	conditions, err := compileConditions(m)
 	require.NoError(t, err)
-	return s, o, &delivery{h: s.Handler, m: m, epoch: 3, began: time.Now(), steps: splitSteps(m), conditions: conditions}
+	return s, o, s.deliveries.newDelivery(m, 3, conditions)
 }
 
 // A step is typed only if the one before came true, and the user did not type meanwhile.
@@ -88,7 +88,7 @@ func TestAStepFollowsOnlyWhatCameTrue(t *testing.T) {
 			o.holds.Store(true)
 			var refused []error
 			r := &review{
-				h: s.Handler, in: in, left: []pump.Piece{{Bytes: []byte("two"), Step: 2}}, state: reviewAsked,
+				in: in, left: []pump.Piece{{Bytes: []byte("two"), Step: 2}}, state: reviewAsked,
 				answer: func(_ []pump.Piece, err error) { refused = append(refused, err) },
 			}
 			r.begin(time.Now())
@@ -103,7 +103,7 @@ func TestAStepFollowsOnlyWhatCameTrue(t *testing.T) {
 			if c.code == "" {
 				require.Empty(t, refused)
 				require.Equal(t, reviewLooking, r.state)
-				require.Equal(t, "done", in.ends[0].Line)
+				require.Equal(t, "done", in.conditions.ends[0].Line)
 				return
 			}
 			require.Equal(t, reviewDone, r.state)
@@ -132,7 +132,7 @@ func TestTakingTheKeyboardBackEndsTheLastStep(t *testing.T) {
 			if late {
 				reclaim()
 			}
-			s.answerAtCondition(time.Now(), in, result)
+			in.reply.answerAtCondition(time.Now(), result)
 			if !late {
 				require.Contains(t, o.open, "in#3")
 				require.Empty(t, s.sent)
@@ -140,7 +140,7 @@ func TestTakingTheKeyboardBackEndsTheLastStep(t *testing.T) {
 			}
 			require.Empty(t, o.open)
 			require.Equal(t, protocol.ReasonReclaimed, result.Ended)
-			require.False(t, in.ends[1].Met)
+			require.False(t, in.conditions.ends[1].Met)
 			require.Len(t, s.sent, 1)
 		})
 	}

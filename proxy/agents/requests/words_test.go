@@ -95,9 +95,10 @@ func TestEveryEndOfAnInputHasItsOwnWords(t *testing.T) {
 			reasons[s.machine.LastEnd().Reason], causes[s.machine.LastEnd().Cause] = true, true
 		}
 		fates[c.receipt.Fate] = true
-		in := &delivery{h: s.Handler, m: &protocol.Input{RequestID: "i", AgentID: "a-1"}, keys: "Enter"}
+		in := s.deliveries.newDelivery(&protocol.Input{RequestID: "i", AgentID: "a-1"}, 0, nil)
+		in.consent.keys = "Enter"
 		r := &protocol.InputResult{WrittenBytes: c.receipt.Written, DroppedBytes: c.receipt.Dropped}
-		s.setOutcome(in, c.receipt, r)
+		in.setOutcome(c.receipt, r)
 		require.Equal(t, []any{c.status, c.code, c.ended}, []any{r.Status, r.Reason, r.Ended}, c.name)
 		require.Contains(t, r.Message, c.says, c.name)
 		require.False(t, c.says == "" && r.Message != "", c.name)
