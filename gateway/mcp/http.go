@@ -169,6 +169,6 @@ func (h *HTTP) Close() {
 	for session := range h.server.mcp.Sessions() {
 		_ = session.Close() // one that has ended already is as good
 	}
-	h.server.stopTasks()
+	h.server.tasks.cancelAll()
 	h.server.stopWatching()
 }

@@ -13,7 +13,7 @@ func (s *Server) startProgress(
 	ctx context.Context, req *mcp.CallToolRequest, message string, total time.Duration,
 ) (stop func()) {
 	if t := taskOf(ctx); t != nil {
-		s.setMessage(t, message) // a task's client polls; it gets no notes
+		t.setMessage(message) // a task's client polls; it gets no notes
 		return func() {}
 	}
 	token := req.Params.GetProgressToken()

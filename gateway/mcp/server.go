@@ -103,7 +103,7 @@ type Server struct {
 	cfg     Config
 	mcp     *mcp.Server
 	watches watches
-	tasks   tasks
+	tasks   *tasks
 	channel *channel // nil without Config.Channel, set before the first call
 
 	mu     sync.Mutex
@@ -164,6 +164,7 @@ func New(cfg Config) *Server {
 		typing: make(map[string]chan struct{}),
 		knows:  make(map[acquaintance]*text.Told),
 	}
+	s.tasks = newTasks(cfg, s.forgetReader)
 	s.watches.open, s.watches.met = make(map[string]*watch), make(map[*mcp.ServerSession]bool)
 	options := &mcp.ServerOptions{
 		Instructions: cfg.instructions(habits{}),
@@ -204,7 +205,7 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 
 func (s *Server) serveTransport(ctx context.Context, t mcp.Transport) error {
 	defer s.stopWatching()
-	defer s.stopTasks()
+	defer s.tasks.cancelAll()
 	if err := s.mcp.Run(ctx, t); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve mcp: %w", err)
 	}

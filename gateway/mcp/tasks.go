@@ -48,6 +48,7 @@ const (
 // task is a call whose answer its client fetches later. Guarded by tasks.mu, except done and the
 // fields that are set at the start.
 type task struct {
+	all     *tasks // their lock guards it
 	id      string
 	created time.Time
 	cancel  context.CancelFunc
@@ -67,10 +68,24 @@ type task struct {
 // tasks are the tasks of one connection or, over HTTP, of one identity. An id names a task here
 // alone, and is too long to be guessed.
 type tasks struct {
+	now   func() time.Time
+	after time.Duration           // see Config.TaskAfter
+	hold  func() (release func()) // see Config.Hold
+	// forget is called with the context of a call whose answer its reader never fetched.
+	forget func(ctx context.Context)
+
 	mu     sync.Mutex
 	closed bool
 	byID   map[string]*task
 	wg     sync.WaitGroup
+}
+
+// newTasks makes the tasks of a server.
+func newTasks(cfg Config, forget func(context.Context)) *tasks {
+	return &tasks{
+		now: cfg.Now, after: cfg.TaskAfter, hold: cfg.Hold, forget: forget,
+		byID: make(map[string]*task),
+	}
 }
 
 type taskKey struct{}
@@ -83,23 +98,23 @@ func taskOf(ctx context.Context) *task {
 
 // runAsTask answers a call of a client that knows tasks: with the tool's result if that comes soon,
 // with a task otherwise.
-func (s *Server) runAsTask(
+func (ts *tasks) runAsTask(
 	ctx context.Context, next mcp.MethodHandler, method string, req *mcp.CallToolRequest,
 ) (mcp.Result, error) {
-	t, taskCtx, err := s.startTask(ctx, req)
+	t, taskCtx, err := ts.startTask(ctx, req)
 	if err != nil {
 		text := &mcp.TextContent{Text: explain(err)}
 		return &mcp.CallToolResult{Content: []mcp.Content{text}, IsError: true}, nil
 	}
-	go func() { // ends with the call, which stopTasks cancels
+	go func() { // ends with the call, which cancelAll cancels
 		defer t.release() // may close the server, which waits for the group
-		defer s.tasks.wg.Done()
+		defer ts.wg.Done()
 		defer close(t.done)
 		defer t.cancel()
 		result, err := next(taskCtx, method, req)
-		s.endTask(taskCtx, t, result, err)
+		ts.endTask(taskCtx, t, result, err)
 	}()
-	soon := time.NewTimer(s.cfg.TaskAfter)
+	soon := time.NewTimer(ts.after)
 	defer soon.Stop()
 	select {
 	case <-t.done:
@@ -107,22 +122,21 @@ func (s *Server) runAsTask(
 		t.cancel()
 		<-t.done
 	case <-soon.C:
-		if handed := s.describeTask(t); handed.Status == taskWorking {
+		if handed := ts.describeTask(t); handed.Status == taskWorking {
 			return &createdTask{taskState: handed, ResultType: "task"}, nil
 		}
 	}
-	return s.removeTask(t)
+	return ts.removeTask(t)
 }
 
 // startTask makes the task that a call may become.
-func (s *Server) startTask(
+func (ts *tasks) startTask(
 	ctx context.Context, req *mcp.CallToolRequest,
 ) (*task, context.Context, error) {
-	now := s.cfg.Now()
-	ts := &s.tasks
+	now := ts.now()
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	s.dropTasksLocked(now)
+	ts.dropEndedLocked(now)
 	running := 0
 	for _, t := range ts.byID {
 		if t.status == taskWorking {
@@ -137,18 +151,15 @@ func (s *Server) startTask(
 			"them, or wait until one ends, then call again", running)
 	}
 	t := &task{
-		id: strings.ToLower(rand.Text()), created: now, updated: now, status: taskWorking,
+		all: ts, id: strings.ToLower(rand.Text()), created: now, updated: now, status: taskWorking,
 		done: make(chan struct{}), release: func() {},
 	}
 	// The task outlives the request, and keeps what the request's context knows.
 	taskCtx, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), taskKey{}, t))
 	t.cancel, t.reader = cancel, readBy(taskCtx, req)
-	if s.cfg.Hold != nil {
-		t.release = s.cfg.Hold()
+	if ts.hold != nil {
+		t.release = ts.hold()
 		t.unread = time.AfterFunc(taskUnread, cancel)
-	}
-	if ts.byID == nil {
-		ts.byID = make(map[string]*task)
 	}
 	ts.byID[t.id] = t
 	ts.wg.Add(1)
@@ -156,11 +167,10 @@ func (s *Server) startTask(
 }
 
 // endTask records how a task's call ended.
-func (s *Server) endTask(ctx context.Context, t *task, result mcp.Result, err error) {
-	ts := &s.tasks
+func (ts *tasks) endTask(ctx context.Context, t *task, result mcp.Result, err error) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	t.updated = s.cfg.Now()
+	t.updated = ts.now()
 	switch {
 	case err == nil:
 		t.status, t.message, t.result = taskCompleted, "", result
@@ -176,8 +186,7 @@ func (s *Server) endTask(ctx context.Context, t *task, result mcp.Result, err er
 }
 
 // removeTask ends a task whose call is answered at once, and returns that answer.
-func (s *Server) removeTask(t *task) (mcp.Result, error) {
-	ts := &s.tasks
+func (ts *tasks) removeTask(t *task) (mcp.Result, error) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	delete(ts.byID, t.id)
@@ -187,11 +196,11 @@ func (s *Server) removeTask(t *task) (mcp.Result, error) {
 	return nil, t.failure
 }
 
-// dropTasksLocked forgets ended tasks whose time is over, and some if there are too many: those
+// dropEndedLocked forgets ended tasks whose time is over, and some if there are too many: those
 // that were fetched, then the oldest. An answer that was never fetched is unknown to its reader.
-func (s *Server) dropTasksLocked(now time.Time) {
+func (ts *tasks) dropEndedLocked(now time.Time) {
 	var ended []*task
-	for _, t := range s.tasks.byID {
+	for _, t := range ts.byID {
 		if t.status != taskWorking {
 			ended = append(ended, t)
 		}
@@ -206,16 +215,15 @@ func (s *Server) dropTasksLocked(now time.Time) {
 		if len(ended)-i <= maxTasks && now.Sub(t.updated) < taskKept {
 			continue
 		}
-		delete(s.tasks.byID, t.id)
+		delete(ts.byID, t.id)
 		if !t.fetched {
-			s.forgetReader(t.reader)
+			ts.forget(t.reader)
 		}
 	}
 }
 
-// stopTasks cancels all tasks and waits for them: questions to the user are withdrawn.
-func (s *Server) stopTasks() {
-	ts := &s.tasks
+// cancelAll cancels all tasks and waits for them: questions to the user are withdrawn.
+func (ts *tasks) cancelAll() {
 	ts.mu.Lock()
 	ts.closed = true
 	for _, t := range ts.byID {
@@ -225,18 +233,18 @@ func (s *Server) stopTasks() {
 	ts.wg.Wait()
 }
 
-// setMessage says what a task waits for.
-func (s *Server) setMessage(t *task, message string) {
-	s.tasks.mu.Lock()
-	defer s.tasks.mu.Unlock()
+// setMessage says what the task waits for.
+func (t *task) setMessage(message string) {
+	t.all.mu.Lock()
+	defer t.all.mu.Unlock()
 	t.message = message
 }
 
 // describeTask returns a task's state.
-func (s *Server) describeTask(t *task) taskState {
-	s.tasks.mu.Lock()
-	defer s.tasks.mu.Unlock()
-	return t.stateLocked(s.cfg.Now())
+func (ts *tasks) describeTask(t *task) taskState {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	return t.stateLocked(ts.now())
 }
 
 func (t *task) stateLocked(now time.Time) taskState {
@@ -253,10 +261,10 @@ func (t *task) stateLocked(now time.Time) taskState {
 	}
 }
 
-// findTask returns the task that a client names.
-func (s *Server) findTaskLocked(id string) (*task, error) {
-	s.dropTasksLocked(s.cfg.Now())
-	if t := s.tasks.byID[id]; t != nil {
+// findTaskLocked returns the task that a client names.
+func (ts *tasks) findTaskLocked(id string) (*task, error) {
+	ts.dropEndedLocked(ts.now())
+	if t := ts.byID[id]; t != nil {
 		return t, nil
 	}
 	return nil, &jsonrpc.Error{
@@ -267,14 +275,14 @@ func (s *Server) findTaskLocked(id string) (*task, error) {
 }
 
 // getTask answers a poll. It reads memory only.
-func (s *Server) getTask(_ context.Context, params *taskParams) (*polledTask, error) {
-	s.tasks.mu.Lock()
-	defer s.tasks.mu.Unlock()
-	t, err := s.findTaskLocked(params.TaskID)
+func (ts *tasks) getTask(_ context.Context, params *taskParams) (*polledTask, error) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	t, err := ts.findTaskLocked(params.TaskID)
 	if err != nil {
 		return nil, err
 	}
-	out := &polledTask{taskState: t.stateLocked(s.cfg.Now()), ResultType: "complete"}
+	out := &polledTask{taskState: t.stateLocked(ts.now()), ResultType: "complete"}
 	switch t.status {
 	case taskCancelled:
 	case taskWorking:
@@ -294,10 +302,10 @@ func (s *Server) getTask(_ context.Context, params *taskParams) (*polledTask, er
 }
 
 // cancelTask takes a task back. One that has ended stays as it is.
-func (s *Server) cancelTask(_ context.Context, params *taskParams) (*emptyAnswer, error) {
-	s.tasks.mu.Lock()
-	defer s.tasks.mu.Unlock()
-	t, err := s.findTaskLocked(params.TaskID)
+func (ts *tasks) cancelTask(_ context.Context, params *taskParams) (*emptyAnswer, error) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	t, err := ts.findTaskLocked(params.TaskID)
 	if err != nil {
 		return nil, err
 	}
@@ -306,10 +314,10 @@ func (s *Server) cancelTask(_ context.Context, params *taskParams) (*emptyAnswer
 }
 
 // updateTask acknowledges answers to questions: a task here asks its client nothing.
-func (s *Server) updateTask(_ context.Context, params *taskParams) (*emptyAnswer, error) {
-	s.tasks.mu.Lock()
-	defer s.tasks.mu.Unlock()
-	if _, err := s.findTaskLocked(params.TaskID); err != nil {
+func (ts *tasks) updateTask(_ context.Context, params *taskParams) (*emptyAnswer, error) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if _, err := ts.findTaskLocked(params.TaskID); err != nil {
 		return nil, err
 	}
 	return &emptyAnswer{ResultType: "complete"}, nil

@@ -388,8 +388,8 @@ func TestATaskOverHTTP(t *testing.T) {
 	open, _ := holds(f)
 	var held atomic.Int32
 	h, s := overHTTP(t, f)
-	h.server.cfg.TaskAfter = time.Nanosecond
-	h.server.cfg.Hold = func() func() { held.Add(1); return func() { held.Add(-1) } }
+	h.server.tasks.after = time.Nanosecond
+	h.server.tasks.hold = func() func() { held.Add(1); return func() { held.Add(-1) } }
 	ask := func(method, params string) map[string]any {
 		resp := post(t, s, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,%s}}`, method, params, tasksMeta),
 			"Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: "+method, "Mcp-Name: terminal_wait")

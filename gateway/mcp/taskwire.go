@@ -85,7 +85,7 @@ func (s *Server) addTasks() {
 			}
 			call, ok := req.(*mcp.CallToolRequest)
 			if ok && slices.Contains(taskTools, call.Params.Name) {
-				return s.runAsTask(ctx, next, method, call)
+				return s.tasks.runAsTask(ctx, next, method, call)
 			}
 			res, err := next(ctx, method, req)
 			switch res := res.(type) {
@@ -98,9 +98,9 @@ func (s *Server) addTasks() {
 			return res, err
 		}
 	})
-	addTaskMethod(s, "tasks/get", s.getTask)
-	addTaskMethod(s, "tasks/cancel", s.cancelTask)
-	addTaskMethod(s, "tasks/update", s.updateTask)
+	addTaskMethod(s, "tasks/get", s.tasks.getTask)
+	addTaskMethod(s, "tasks/cancel", s.tasks.cancelTask)
+	addTaskMethod(s, "tasks/update", s.tasks.updateTask)
 }
 
 // describeTaskTools tells the model of a client that knows tasks how the tools behave there.
