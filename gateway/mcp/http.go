@@ -46,7 +46,8 @@ func NewHTTP(cfg Config) *HTTP {
 	// Here a list costs nothing; over stdio it would start a gateway for a client that only looks
 	// what there is.
 	under := new(posts)
-	s.mcp.AddReceivingMiddleware(s.listEach, under.cancelWithRequest)
+	each := func(next mcp.MethodHandler) mcp.MethodHandler { return listEach(s.cfg, next) }
+	s.mcp.AddReceivingMiddleware(each, under.cancelWithRequest)
 	get := func(*http.Request) *mcp.Server { return s.mcp }
 	common := mcp.StreamableHTTPOptions{
 		Logger: s.cfg.Log, MaxRequestBodyBytes: maxBody,
@@ -170,5 +171,5 @@ func (h *HTTP) Close() {
 		_ = session.Close() // one that has ended already is as good
 	}
 	h.server.tasks.cancelAll()
-	h.server.stopWatching()
+	h.server.watches.stopAll()
 }

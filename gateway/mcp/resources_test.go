@@ -150,7 +150,7 @@ func TestAWatchEndsWithItsLastSubscriber(t *testing.T) {
 	require.Equal(t, 1, watching(), "the other one watches on")
 	require.NoError(t, two.Close())
 	require.NoError(t, <-twoServed)
-	server.stopWatching()
+	server.watches.stopAll()
 	require.Zero(t, watching())
 	require.Empty(t, server.watches.met)
 }

@@ -102,7 +102,7 @@ type Config struct {
 type Server struct {
 	cfg     Config
 	mcp     *mcp.Server
-	watches watches
+	watches *watches
 	tasks   *tasks
 	channel *channel // nil without Config.Channel, set before the first call
 
@@ -165,7 +165,7 @@ func New(cfg Config) *Server {
 		knows:  make(map[acquaintance]*text.Told),
 	}
 	s.tasks = newTasks(cfg, s.forgetReader)
-	s.watches.open, s.watches.met = make(map[string]*watch), make(map[*mcp.ServerSession]bool)
+	s.watches = newWatches(cfg)
 	options := &mcp.ServerOptions{
 		Instructions: cfg.instructions(habits{}),
 		Logger:       cfg.Log,
@@ -174,8 +174,8 @@ func New(cfg Config) *Server {
 			Tools:     &mcp.ToolCapabilities{},
 			Resources: &mcp.ResourceCapabilities{Subscribe: true},
 		},
-		SubscribeHandler:   s.subscribeTo,
-		UnsubscribeHandler: s.unsubscribeFrom,
+		SubscribeHandler:   s.watches.subscribeTo,
+		UnsubscribeHandler: s.watches.unsubscribeFrom,
 	}
 	if cfg.Channel {
 		channelOptions(options)
@@ -184,6 +184,7 @@ func New(cfg Config) *Server {
 		&mcp.Implementation{Name: "terminal", Title: "Shared terminal", Version: cfg.Version},
 		options,
 	)
+	s.watches.send = s.mcp.ResourceUpdated
 	s.addTools()
 	s.addResources()
 	s.addTasks()
@@ -204,7 +205,7 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 }
 
 func (s *Server) serveTransport(ctx context.Context, t mcp.Transport) error {
-	defer s.stopWatching()
+	defer s.watches.stopAll()
 	defer s.tasks.cancelAll()
 	if err := s.mcp.Run(ctx, t); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve mcp: %w", err)
