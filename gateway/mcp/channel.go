@@ -32,8 +32,8 @@ const (
 type channel struct {
 	terminals Terminals
 	push      func(line []byte) error
-	ownID     func() string
-	keep      func(notes []string) // for the next answer
+	self      *identity
+	notes     *unreadNotes
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -57,9 +57,11 @@ func channelOptions(o *mcp.ServerOptions) {
 		func(version string) bool { return version >= stateless })
 }
 
-func newChannel(s *Server, push func(line []byte) error) *channel {
+func newChannel(
+	terminals Terminals, self *identity, notes *unreadNotes, push func(line []byte) error,
+) *channel {
 	c := &channel{
-		terminals: s.cfg.Terminals, push: push, ownID: s.ownID, keep: s.keepNotes,
+		terminals: terminals, push: push, self: self, notes: notes,
 		pending: make(map[string]bool),
 	}
 	c.ctx, c.stop = context.WithCancel(context.Background())
@@ -169,7 +171,7 @@ func (c *channel) describeEvent(id string, m protocol.Message) string {
 		}
 		return "the program ended " + how + ": terminal_read shows its last screen"
 	case *protocol.Note:
-		if m.From == protocol.FromUser && (m.AgentID == "" || m.AgentID == c.ownID()) {
+		if m.From == protocol.FromUser && (m.AgentID == "" || m.AgentID == c.self.ownID()) {
 			return "the user wrote to you: terminal_wait for=control shows the message"
 		}
 	case *protocol.ControlGrant:
@@ -182,7 +184,7 @@ func (c *channel) describeEvent(id string, m protocol.Message) string {
 			m.Reason == protocol.ReasonExited:
 		case c.takePending(id, m.AgentID):
 			return decided
-		case m.Epoch != 0 && m.AgentID != "" && m.AgentID == c.ownID():
+		case m.Epoch != 0 && m.AgentID != "" && m.AgentID == c.self.ownID():
 			return text.EndReason(m.Reason) + ": " + lookFirst
 		}
 	}
@@ -194,7 +196,7 @@ func (c *channel) describeEvent(id string, m protocol.Message) string {
 func (c *channel) takePending(id, agentID string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if own := c.ownID(); !c.pending[id] || own != "" && own != agentID {
+	if own := c.self.ownID(); !c.pending[id] || own != "" && own != agentID {
 		return false
 	}
 	delete(c.pending, id)
@@ -234,7 +236,7 @@ func (c *channel) continueWait(ask *protocol.Wait) {
 		if err != nil {
 			return
 		}
-		c.keep(got.Notes)
+		c.notes.keepNotes(got.Notes)
 		switch {
 		case got.Stopped:
 			c.pushEvent(ask.SessionID, "a stop pattern of your terminal_wait appeared: look with terminal_read")
@@ -258,18 +260,24 @@ func (c *channel) pushEvent(id, words string) {
 	}
 }
 
-// keepNotes keeps messages of the user's that no tool's answer has brought.
-func (s *Server) keepNotes(notes []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.notes = append(s.notes, notes...)
+// unreadNotes are messages of the user's that no tool's answer has brought.
+type unreadNotes struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+// keepNotes keeps messages for the next answer.
+func (n *unreadNotes) keepNotes(texts []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.texts = append(n.texts, texts...)
 }
 
 // takeNotes returns the kept messages and forgets them.
-func (s *Server) takeNotes() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	notes := s.notes
-	s.notes = nil
-	return notes
+func (n *unreadNotes) takeNotes() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	texts := n.texts
+	n.texts = nil
+	return texts
 }

@@ -59,7 +59,7 @@ func (s *Server) requestControl(
 	case err != nil:
 		return "", err
 	case grant != nil:
-		s.learnOwnID(grant.AgentID)
+		s.self.learnID(grant.AgentID)
 		if ctx.Err() != nil {
 			return "", s.returnGrant(ctx, info.SessionID)
 		}

@@ -54,7 +54,7 @@ func (s *Server) incompleteNote(list *protocol.SessionsListResult) string {
 func (s *Server) formatList(sessions []protocol.SessionInfo, ended int) string {
 	lines := make([]string, len(sessions))
 	for i, info := range sessions {
-		lines[i] = text.Line(info, s.ownID(), s.cfg.Now())
+		lines[i] = text.Line(info, s.self.ownID(), s.cfg.Now())
 	}
 	out, left := text.CutToBudget(strings.Join(lines, "\n"))
 	if left > 0 {
@@ -263,7 +263,7 @@ func (s *Server) formatAnswer(
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	told := s.toldLocked(ctx, info.SessionID)
-	header := text.Header(info, f, s.self, s.cfg.Now(), told)
+	header := text.Header(info, f, s.self.ownID(), s.cfg.Now(), told)
 	p.Brief = text.Join(before, header) // notes are about rows
 	p.Head = p.Brief + told.Notes(f) + notes
 	over := info.State == protocol.StateExited ||
@@ -312,7 +312,7 @@ func (s *Server) showCommand(
 	mark := s.cfg.Mark()
 	p.Head = text.WithMessages(
 		got.Notes,
-		text.Header(info, got.Frame, s.self, s.cfg.Now(),
+		text.Header(info, got.Frame, s.self.ownID(), s.cfg.Now(),
 			s.toldLocked(ctx, info.SessionID))+text.ConcealedOutput(got),
 	)
 	p.Rows = text.ShortenGaps(p.Rows)
@@ -413,7 +413,7 @@ func (s *Server) describeWait(
 	ctx context.Context, req *mcp.CallToolRequest, in waitArgs,
 	ask *protocol.Wait, got *protocol.WaitResult,
 ) string {
-	said := s.matchedLine(got, ask.Until)
+	said := matchedLine(got, ask.Until)
 	switch {
 	case said != timedOut:
 	case taskOf(ctx) != nil && len(got.Notes) > 0:
@@ -436,6 +436,7 @@ func (s *Server) awaitFact(
 	if err != nil {
 		return nil, nil, err
 	}
+	s.self.learnID(grantedAgent(got, ask.Until))
 	changes := ask.Scrollback > 0
 	if got.Frame != nil && (got.Frame.Screen.Lines != nil || changes && got.Frame.Since != 0) {
 		return got, got.Frame, nil

@@ -10,7 +10,7 @@ const timedOut = "no match: timeout"
 
 // matchedLine returns the first line of a wait's answer. The match itself is on the screen below: a
 // line of the gateway does not repeat a program's words.
-func (s *Server) matchedLine(got *protocol.WaitResult, until protocol.Until) string {
+func matchedLine(got *protocol.WaitResult, until protocol.Until) string {
 	switch {
 	case got.Stopped:
 		return "stop: " + text.MetCondition(got.Came)
@@ -25,9 +25,6 @@ func (s *Server) matchedLine(got *protocol.WaitResult, until protocol.Until) str
 	case until.Exit && got.ExitCode != nil:
 		return "" // the header has the status
 	case until.Control && got.Matched != "":
-		if got.Matched == "granted" && got.Frame != nil {
-			s.learnOwnID(got.Frame.Keyboard.AgentID)
-		}
 		return "matched: " + text.Name(got.Matched)
 	case until.Waiting:
 		if how := text.FormatMatch(got); how != "" {
@@ -35,4 +32,14 @@ func (s *Server) matchedLine(got *protocol.WaitResult, until protocol.Until) str
 		}
 	}
 	return "matched"
+}
+
+// grantedAgent returns the agent whose grant ended a wait, "" after any other end.
+func grantedAgent(got *protocol.WaitResult, until protocol.Until) string {
+	const granted = "granted"
+	if !until.Control || got.Matched != granted || got.Frame == nil ||
+		matchedLine(got, until) != "matched: "+granted {
+		return ""
+	}
+	return got.Frame.Keyboard.AgentID
 }

@@ -114,13 +114,13 @@ func (s *Server) runProgram(
 		return "", &partly{cause: err, receipt: started}
 	}
 	if frame.Keyboard.Holder == protocol.HolderAgent {
-		s.learnOwnID(frame.Keyboard.AgentID)
+		s.self.learnID(frame.Keyboard.AgentID)
 	}
 	ended(&info, got)
 	said := ""
 	switch {
 	case in.WaitFor != "":
-		said = s.matchedLine(got, until)
+		said = matchedLine(got, until)
 	case !got.Met && got.ExitCode == nil:
 		said = "not settled in time"
 	}

@@ -87,7 +87,7 @@ func (s *Server) sendInput(
 	typing := client.Typing{
 		Session: info, Parts: parts, Rev: in.ExpectRev,
 		SettleMs: millis(in.SettleMs, defaultSettleMs), Deadline: time.Now().Add(limit),
-		Mine: func(k protocol.Keyboard) bool { return k.AgentID == s.ownID() },
+		Mine: func(k protocol.Keyboard) bool { return k.AgentID == s.self.ownID() },
 	}
 	if in.WaitFor != "" {
 		typing.SettleMs = 0
@@ -95,7 +95,7 @@ func (s *Server) sendInput(
 	if in.TimeoutMs == nil {
 		typing.Held = heldMs * time.Millisecond
 	}
-	free, err := s.lockTyping(ctx, info.SessionID)
+	free, err := s.turns.lockTerminal(ctx, info.SessionID)
 	if err != nil {
 		return "", err
 	}
@@ -185,7 +185,7 @@ func (s *Server) inputOutcome(
 		receipt = text.Join(receipt, text.DescribeOddReaction(typed.Before, typed.Result, frame))
 	}
 	said := text.Join(text.Messages(append(notes, got.Notes...)),
-		text.Join(receipt, s.matchedLine(got, until)+text.OldMatchNote(got, parts)))
+		text.Join(receipt, matchedLine(got, until)+text.OldMatchNote(got, parts)))
 	if got.ExitCode != nil {
 		ended(&info, got)
 		if in.Look == lookNone {
@@ -328,7 +328,7 @@ func (s *Server) headerOnly(
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return text.Join(said,
-		text.Header(info, f, s.self, s.cfg.Now(), s.toldLocked(ctx, info.SessionID)))
+		text.Header(info, f, s.self.ownID(), s.cfg.Now(), s.toldLocked(ctx, info.SessionID)))
 }
 
 // unseenSince returns how many rows have left the screen unseen since a revision, up to a line of

@@ -105,12 +105,12 @@ type Server struct {
 	watches *watches
 	tasks   *tasks
 	channel *channel // nil without Config.Channel, set before the first call
+	self    identity
+	turns   turns // of terminal_send
+	notes   unreadNotes
 
-	mu     sync.Mutex
-	self   string                   // this agent's id, known from its first grant on
-	typing map[string]chan struct{} // by terminal: held by the terminal_send that types there
-	knows  map[acquaintance]*text.Told
-	notes  []string // messages of the user's for the next answer
+	mu    sync.Mutex
+	knows map[acquaintance]*text.Told
 }
 
 // instructions come first for every model; some models read only their first 250 characters.
@@ -160,9 +160,9 @@ func New(cfg Config) *Server {
 		cfg.Mark = func() string { return strings.ToLower(rand.Text()[:6]) }
 	}
 	s := &Server{
-		cfg:    cfg,
-		typing: make(map[string]chan struct{}),
-		knows:  make(map[acquaintance]*text.Told),
+		cfg:   cfg,
+		turns: turns{byTerminal: make(map[string]chan struct{})},
+		knows: make(map[acquaintance]*text.Told),
 	}
 	s.tasks = newTasks(cfg, s.forgetReader)
 	s.watches = newWatches(cfg)
@@ -195,7 +195,7 @@ func New(cfg Config) *Server {
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	l := newLines(in, out)
 	if s.cfg.Channel {
-		s.channel = newChannel(s, func(line []byte) error {
+		s.channel = newChannel(s.cfg.Terminals, &s.self, &s.notes, func(line []byte) error {
 			_, err := lineWriter{l}.Write(line)
 			return err
 		})
@@ -256,7 +256,7 @@ func (s *Server) toolHandler(t tool) mcp.ToolHandler {
 			IsError: err != nil && !callerOf(req).buries,
 		}
 		if err == nil {
-			said.Text = text.WithMessages(s.takeNotes(), said.Text)
+			said.Text = text.WithMessages(s.notes.takeNotes(), said.Text)
 			line, picture := s.addPicture(ctx, req)
 			said.Text += line
 			if picture != nil {
@@ -264,39 +264,5 @@ func (s *Server) toolHandler(t tool) mcp.ToolHandler {
 			}
 		}
 		return res, nil
-	}
-}
-
-// ownID returns this agent's id, "" before its first grant.
-func (s *Server) ownID() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.self
-}
-
-func (s *Server) learnOwnID(agentID string) {
-	if agentID == "" {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.self = agentID
-}
-
-// lockTyping makes the caller the only one that types into a terminal, so that two calls do not mix
-// their keys.
-func (s *Server) lockTyping(ctx context.Context, terminal string) (free func(), err error) {
-	s.mu.Lock()
-	turn, ok := s.typing[terminal]
-	if !ok {
-		turn = make(chan struct{}, 1)
-		s.typing[terminal] = turn
-	}
-	s.mu.Unlock()
-	select {
-	case turn <- struct{}{}:
-		return func() { <-turn }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
 	}
 }

@@ -47,7 +47,7 @@ func (s *Server) waitInTurns(
 // the user takes the keyboard back. 0 for a call that is no task, or without a grant.
 func (s *Server) ownEpoch(ctx context.Context, info protocol.SessionInfo) uint64 {
 	k := info.Keyboard
-	if taskOf(ctx) == nil || k.Holder != protocol.HolderAgent || k.AgentID != s.ownID() {
+	if taskOf(ctx) == nil || k.Holder != protocol.HolderAgent || k.AgentID != s.self.ownID() {
 		return 0
 	}
 	return k.Epoch
