@@ -37,7 +37,7 @@ func (s *Server) showEnd(
 		Scrollback: protocol.MaxHistory,
 	})
 	if err != nil {
-		return s.formatAnswer(ctx, info, f, dialect.Whole(f, 0), tokens, said, "")
+		return s.answers.formatAnswer(ctx, info, f, dialect.Whole(f, 0), tokens, said, "")
 	}
 	p := dialect.Ended(got, since)
 	if hasSeen(before, since, got) {
@@ -49,8 +49,8 @@ func (s *Server) showEnd(
 		got.Text, got.FirstLine, got.HiddenText = "", got.NextLine, nil
 		p = dialect.Ended(got, since)
 	}
-	return s.formatAnswer(ctx, info, got.Frame, p, tokens, text.WithMessages(got.Notes, said),
-		unseen(got))
+	said = text.WithMessages(got.Notes, said)
+	return s.answers.formatAnswer(ctx, info, got.Frame, p, tokens, said, unseen(got))
 }
 
 // endMs bounds the wait for the exit status of a program that has ended, in milliseconds.
@@ -71,7 +71,7 @@ func (s *Server) showFailedEnd(
 		return "", errors.New("the end is not known yet")
 	}
 	ended(&info, over)
-	since := s.newsSince(ctx, info, typed)
+	since := s.answers.newsSince(ctx, info.SessionID, typed.Before.Seq)
 	return s.showEnd(ctx, info, typed.Before, over.Frame, since, nil, tokens, said), nil
 }
 

@@ -188,29 +188,29 @@ func (s *Server) readView(
 	said := text.Messages(got.Notes)
 	switch {
 	case ask.Command > 0:
-		return s.showCommand(ctx, info, got,
+		return s.answers.formatCommand(ctx, info, got,
 			dialect.Command(got, ask.Command, in.Start != nil, s.cfg.Now()), tokens), nil
 	case in.Match != "":
-		return s.formatAnswer(ctx, info, got.Frame, dialect.Found(got), tokens, said,
+		return s.answers.formatAnswer(ctx, info, got.Frame, dialect.Found(got), tokens, said,
 			text.ConcealedWarning(got.Found)), nil
 	}
 	news := ask.Follow && in.SinceRev == nil
 	if !news {
-		s.forgetTold(ctx, info.SessionID) // a reader who asks for rows wants all facts
+		s.answers.forgetTold(ctx, info.SessionID) // a reader who asks for rows wants all facts
 	}
+	var page text.Page
+	notes := unseen(got)
 	switch {
 	case news:
-		return s.formatAnswer(ctx, info, got.Frame, dialect.Since(got, ask.SinceSeq), tokens,
-			said, unseen(got)), nil
+		page = dialect.Since(got, ask.SinceSeq)
 	case ask.Follow:
-		return s.formatAnswer(ctx, info, got.Frame, dialect.Changes(got, ask.SinceSeq), tokens,
-			said, unseen(got)), nil
+		page = dialect.Changes(got, ask.SinceSeq)
 	case in.View == "history":
-		return s.formatAnswer(ctx, info, got.Frame, dialect.History(got, in.Start != nil), tokens,
-			said, unseen(got)), nil
+		page = dialect.History(got, in.Start != nil)
+	default:
+		page, notes = dialect.Whole(got.Frame, in.Lines), ""
 	}
-	return s.formatAnswer(ctx, info, got.Frame, dialect.Whole(got.Frame, in.Lines), tokens, said,
-		""), nil
+	return s.answers.formatAnswer(ctx, info, got.Frame, page, tokens, said, notes), nil
 }
 
 // textBudget returns how many tokens an answer may take besides the line about a picture. The
@@ -247,77 +247,6 @@ var dialect = text.Dialect{
 	Older: "view history with more lines, or with start",
 
 	Screen: "view screen shows all",
-}
-
-// formatAnswer puts an answer together: the words before it, the header, more notes, each after a
-// line feed, and the page of a frame with its title and highlights. It leaves out the facts that
-// the reader knows.
-func (s *Server) formatAnswer(
-	ctx context.Context,
-	info protocol.SessionInfo,
-	f *protocol.Frame,
-	p text.Page,
-	tokens int,
-	before, notes string,
-) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	told := s.toldLocked(ctx, info.SessionID)
-	header := text.Header(info, f, s.self.ownID(), s.cfg.Now(), told)
-	p.Brief = text.Join(before, header) // notes are about rows
-	p.Head = p.Brief + told.Notes(f) + notes
-	over := info.State == protocol.StateExited ||
-		f.Activity != nil && f.Activity.State == protocol.StateExited
-	if f.Blackout.ByUser() || p.Bare && over {
-		return p.Head
-	}
-	if !p.Part {
-		told.Rev = max(told.Rev, f.Seq)
-	}
-	if p.Bare {
-		return p.Fit(tokens, dialect.Limit)
-	}
-	mark, title, highlights := s.cfg.Mark(), "", ""
-	if !over { // an ended program has no title or selection
-		title, highlights = told.Title(f), told.Highlights(f)
-	}
-	fenced := func(highlights string) func(string) string {
-		return func(rows string) string {
-			if p.Numbered {
-				rows = text.FoldNumbered(rows)
-			}
-			return text.Fence(mark, "", rows, title, highlights)
-		}
-	}
-	p.Rows = text.ShortenGaps(p.Rows)
-	if highlights != "" {
-		plain := p
-		plain.Wrap = fenced("highlighted: left out for " + dialect.Limit)
-		p.Plain = &plain
-	}
-	p.Wrap = fenced(highlights)
-	return p.Fit(tokens, dialect.Limit)
-}
-
-// showCommand formats an answer about a command. It leaves out the screen beside it.
-func (s *Server) showCommand(
-	ctx context.Context,
-	info protocol.SessionInfo,
-	got *protocol.ReadResult,
-	p text.Page,
-	tokens int,
-) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	mark := s.cfg.Mark()
-	p.Head = text.WithMessages(
-		got.Notes,
-		text.Header(info, got.Frame, s.self.ownID(), s.cfg.Now(),
-			s.toldLocked(ctx, info.SessionID))+text.ConcealedOutput(got),
-	)
-	p.Rows = text.ShortenGaps(p.Rows)
-	p.Wrap = func(rows string) string { return text.Fence(mark, "", rows, text.CommandFacts(got.Command)...) }
-	return p.Fit(tokens, dialect.Limit)
 }
 
 type waitArgs struct {
@@ -365,7 +294,7 @@ func (s *Server) waitForFact(
 	}
 	s.channel.endWait(info.SessionID)
 	// Output that passed since then counts, and only what is new since then is shown.
-	since := s.seenRevision(ctx, info.SessionID)
+	since := s.answers.seenRevision(ctx, info.SessionID)
 	ask.SessionID, ask.SinceSeq = info.SessionID, since
 	switch {
 	case in.SinceRev != nil:
@@ -402,10 +331,10 @@ func (s *Server) waitForFact(
 	if ask.Scrollback > 0 {
 		news := got.Read()
 		news.Frame = frame
-		return s.formatAnswer(ctx, info, frame, dialect.News(news, since), tokens, said,
+		return s.answers.formatAnswer(ctx, info, frame, dialect.News(news, since), tokens, said,
 			unseen(news)), nil
 	}
-	return s.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
+	return s.answers.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
 }
 
 // describeWait says how a wait ended, after the user's messages.

@@ -41,7 +41,7 @@ func (s *Server) askForNews(
 	ctx context.Context, ask *protocol.Read, terminal string, since *uint64,
 ) {
 	ask.Follow, ask.SinceSeq, ask.Scrollback = since != nil, 0, 0
-	switch seen := s.seenRevision(ctx, terminal); {
+	switch seen := s.answers.seenRevision(ctx, terminal); {
 	case since != nil:
 		ask.SinceSeq, ask.Scrollback = *since, protocol.MaxHistory
 	case seen > protocol.FirstSeq:

@@ -131,7 +131,7 @@ func (s *Server) runProgram(
 	if note := text.ScrolledOff(empty, frame); note != "" {
 		said = text.Join(said, note+": terminal_read with view history shows them")
 	}
-	return s.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
+	return s.answers.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
 }
 
 // firstOutput waits for the agent's condition, or for the first screen of a program to settle:

@@ -159,9 +159,9 @@ func (s *Server) inputOutcome(
 		receipt = text.Join(text.Messages(notes), receipt)
 		switch {
 		case ended && in.Look == lookNone:
-			return s.headerOnly(ctx, info, frame, receipt), nil
+			return s.answers.formatHeader(ctx, info, frame, receipt), nil
 		case ended:
-			since := s.newsSince(ctx, info, typed)
+			since := s.answers.newsSince(ctx, info.SessionID, typed.Before.Seq)
 			return s.showEnd(ctx, info, typed.Before, frame, since, in.MaxTokens, tokens, receipt), nil
 		}
 		return s.screenAfter(ctx, info, typed.Before, frame, in.Look, tokens, receipt), nil
@@ -189,9 +189,9 @@ func (s *Server) inputOutcome(
 	if got.ExitCode != nil {
 		ended(&info, got)
 		if in.Look == lookNone {
-			return s.headerOnly(ctx, info, frame, said), nil
+			return s.answers.formatHeader(ctx, info, frame, said), nil
 		}
-		since := s.newsSince(ctx, info, typed)
+		since := s.answers.newsSince(ctx, info.SessionID, typed.Before.Seq)
 		return s.showEnd(ctx, info, typed.Before, frame, since, in.MaxTokens, tokens, said), nil
 	}
 	return s.screenAfter(ctx, info, typed.Before, frame, in.Look, tokens, said), nil
@@ -238,7 +238,7 @@ func (s *Server) inputFailure(
 	}
 	if show {
 		before := typed.Before
-		if s.seenRevision(ctx, info.SessionID) == protocol.FirstSeq {
+		if s.answers.seenRevision(ctx, info.SessionID) == protocol.FirstSeq {
 			// shows the whole screen, as the agent has seen nothing of it
 			before = &protocol.Frame{}
 		}
@@ -261,17 +261,6 @@ const (
 
 var looks = []string{lookChanges, lookScreen, lookNone}
 
-// newsSince returns the revision after which a screen is news for the agent: the one that it has
-// seen, or else the one before it typed.
-func (s *Server) newsSince(
-	ctx context.Context, info protocol.SessionInfo, typed *client.Typed,
-) uint64 {
-	if seen := s.seenRevision(ctx, info.SessionID); seen > protocol.FirstSeq {
-		return seen
-	}
-	return typed.Before.Seq
-}
-
 // screenAfter shows the screen after typing, behind the words before it: the changes if they are
 // shorter, else all of it. before is the screen before the first key; look is the agent's choice of
 // view.
@@ -284,10 +273,10 @@ func (s *Server) screenAfter(
 	said string,
 ) string {
 	if look == lookNone && f != nil {
-		return s.headerOnly(ctx, info, f, said)
+		return s.answers.formatHeader(ctx, info, f, said)
 	}
 	lines, known := text.Screen(before, f)
-	seen := s.seenRevision(ctx, info.SessionID)
+	seen := s.answers.seenRevision(ctx, info.SessionID)
 	if seen > protocol.FirstSeq && before.Seq != seen && look != lookScreen {
 		got, err := s.cfg.Terminals.Read(ctx,
 			&protocol.Read{SessionID: info.SessionID, SinceSeq: seen, Follow: true, Scrollback: 1})
@@ -295,7 +284,7 @@ func (s *Server) screenAfter(
 			if f != nil {
 				got.Frame.Repainting = f.Repainting
 			}
-			return s.formatAnswer(ctx, info, got.Frame, dialect.News(got, seen), tokens,
+			return s.answers.formatAnswer(ctx, info, got.Frame, dialect.News(got, seen), tokens,
 				text.Join(text.Messages(got.Notes), said), unseen(got))
 		}
 	}
@@ -316,19 +305,9 @@ func (s *Server) screenAfter(
 	if look == lookScreen {
 		whole := *f
 		whole.Screen.Lines = lines
-		return s.formatAnswer(ctx, info, &whole, dialect.Whole(&whole, 0), tokens, said, "")
+		return s.answers.formatAnswer(ctx, info, &whole, dialect.Whole(&whole, 0), tokens, said, "")
 	}
-	return s.formatAnswer(ctx, info, f, dialect.After(before, f, lines), tokens, said, "")
-}
-
-// headerOnly shows the header alone. The agent has not seen the screen then.
-func (s *Server) headerOnly(
-	ctx context.Context, info protocol.SessionInfo, f *protocol.Frame, said string,
-) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return text.Join(said,
-		text.Header(info, f, s.self.ownID(), s.cfg.Now(), s.toldLocked(ctx, info.SessionID)))
+	return s.answers.formatAnswer(ctx, info, f, dialect.After(before, f, lines), tokens, said, "")
 }
 
 // unseenSince returns how many rows have left the screen unseen since a revision, up to a line of

@@ -19,7 +19,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -108,9 +107,7 @@ type Server struct {
 	self    identity
 	turns   turns // of terminal_send
 	notes   unreadNotes
-
-	mu    sync.Mutex
-	knows map[acquaintance]*text.Told
+	answers *answers
 }
 
 // instructions come first for every model; some models read only their first 250 characters.
@@ -162,9 +159,9 @@ func New(cfg Config) *Server {
 	s := &Server{
 		cfg:   cfg,
 		turns: turns{byTerminal: make(map[string]chan struct{})},
-		knows: make(map[acquaintance]*text.Told),
 	}
-	s.tasks = newTasks(cfg, s.forgetReader)
+	s.answers = newAnswers(cfg, &s.self)
+	s.tasks = newTasks(cfg, s.answers.forgetReader)
 	s.watches = newWatches(cfg)
 	options := &mcp.ServerOptions{
 		Instructions: cfg.instructions(habits{}),
@@ -243,7 +240,7 @@ func (s *Server) toolHandler(t tool) mcp.ToolHandler {
 		ctx = readBy(ctx, req)
 		answer, err := t.run(ctx, req)
 		if ctx.Err() != nil {
-			s.forgetReader(ctx)
+			s.answers.forgetReader(ctx)
 			return nil, ctx.Err() // the client took the call back and reads no answer
 		}
 		if err != nil {
