@@ -61,9 +61,10 @@ func (s *Server) requestControl(
 	case grant != nil:
 		s.self.learnID(grant.AgentID)
 		if ctx.Err() != nil {
-			return "", s.returnGrant(ctx, info.SessionID)
+			return "", returnGrant(ctx, s.cfg.Terminals, info.SessionID)
 		}
-		return text.WithMessages(grant.Notes, s.grantedText(info, grant)), nil
+		said := grantedText(info, grant, s.cfg.Now())
+		return text.WithMessages(grant.Notes, said), nil
 	}
 	words := text.RefusalReason(revoke)
 	if len(revoke.Notes) > 0 {
@@ -79,15 +80,17 @@ func (s *Server) requestControl(
 
 // returnGrant gives back a grant that came as its call was cancelled: the agent reads no answer and
 // would not know that it has the keyboard.
-func (s *Server) returnGrant(ctx context.Context, sessionID string) error {
+func returnGrant(ctx context.Context, terminals Terminals, sessionID string) error {
 	again, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
-	err := s.cfg.Terminals.Release(again, &protocol.ControlRelease{SessionID: sessionID})
+	err := terminals.Release(again, &protocol.ControlRelease{SessionID: sessionID})
 	return cmp.Or(err, ctx.Err())
 }
 
-func (s *Server) grantedText(info protocol.SessionInfo, grant *protocol.ControlGrant) string {
-	words := text.Grant(grant.Level, grant.ExpiresAt, s.cfg.Now())
+func grantedText(
+	info protocol.SessionInfo, grant *protocol.ControlGrant, now time.Time,
+) string {
+	words := text.Grant(grant.Level, grant.ExpiresAt, now)
 	if words != "" {
 		words = " (" + words + ")"
 	}

@@ -16,9 +16,9 @@ import (
 )
 
 // howToStart says how to get a first terminal.
-func (s *Server) howToStart() string {
+func howToStart(programs Programs) string {
 	const user = "the user starts one in their own terminal with: proxy --agent PROGRAM"
-	if s.cfg.Programs == nil {
+	if programs == nil {
 		return user
 	}
 	return "start one of your own with terminal_run; " + user
@@ -33,9 +33,9 @@ func (s *Server) listTerminals(
 	if err != nil {
 		return "", err
 	}
-	lacks := s.incompleteNote(list)
+	lacks := incompleteNote(list, s.cfg.Now())
 	if len(list.Sessions) == 0 {
-		return text.Join("there are no terminals: "+s.howToStart(), lacks), nil
+		return text.Join("there are no terminals: "+howToStart(s.cfg.Programs), lacks), nil
 	}
 	shown, ended := text.SelectListed(list.Sessions)
 	titles := text.Fence(s.cfg.Mark(), "titles", text.Titles(shown))
@@ -43,11 +43,11 @@ func (s *Server) listTerminals(
 }
 
 // incompleteNote says that a list misses terminals, or returns "".
-func (s *Server) incompleteNote(list *protocol.SessionsListResult) string {
+func incompleteNote(list *protocol.SessionsListResult, now time.Time) string {
 	if list.Incomplete == nil {
 		return ""
 	}
-	return "the list of terminals is incomplete: " + text.Incomplete(list.Incomplete, s.cfg.Now())
+	return "the list of terminals is incomplete: " + text.Incomplete(list.Incomplete, now)
 }
 
 // formatList words a list of sessions, which leaves out as many as ended says.
@@ -80,11 +80,12 @@ func (s *Server) findTerminal(ctx context.Context, id string) (protocol.SessionI
 		s.channel.followTerminal(fits[0])
 		return fits[0], nil
 	}
-	known := text.Join(s.formatList(text.SelectCandidates(sessions)), s.incompleteNote(list))
+	lacks := incompleteNote(list, s.cfg.Now())
+	known := text.Join(s.formatList(text.SelectCandidates(sessions)), lacks)
 	switch {
 	case len(sessions) == 0:
 		return protocol.SessionInfo{}, errors.New(
-			text.Join("there are no terminals: "+s.howToStart(), s.incompleteNote(list)),
+			text.Join("there are no terminals: "+howToStart(s.cfg.Programs), lacks),
 		)
 	case id != "" && len(fits) > 1:
 		return protocol.SessionInfo{}, fmt.Errorf("several terminals are called %q; pass one of "+
@@ -95,7 +96,7 @@ func (s *Server) findTerminal(ctx context.Context, id string) (protocol.SessionI
 	case len(fits) == 0:
 		return protocol.SessionInfo{}, fmt.Errorf("no terminal is running; pass one of these "+
 			"ids to read what an ended one left, or: %s\n"+
-			"%s", s.howToStart(), known)
+			"%s", howToStart(s.cfg.Programs), known)
 	}
 	last := ""
 	if shown, _ := text.SelectCandidates(sessions); shown[0].UsedAt > 0 {
@@ -313,7 +314,7 @@ func (s *Server) waitForFact(
 		ask.AfterSeq = now.Frame.Seq
 	}
 	if !until.Control {
-		ask.Epoch = s.ownEpoch(ctx, info)
+		ask.Epoch = ownEpoch(ctx, info, s.self.ownID())
 	}
 	got, frame, err := s.awaitFact(ctx, req, ask, in.For)
 	if err != nil {
@@ -361,7 +362,7 @@ func (s *Server) awaitFact(
 ) (*protocol.WaitResult, *protocol.Frame, error) {
 	defer s.startProgress(ctx, req, "waiting for "+fact,
 		time.Duration(ask.TimeoutMs)*time.Millisecond)()
-	got, err := s.waitInTurns(ctx, ask)
+	got, err := waitInTurns(ctx, s.cfg.Terminals, ask)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -183,7 +183,7 @@ func (s *Server) closeTerminal(
 		return "", err
 	}
 	if info.State == protocol.StateExited {
-		return s.dismissEnded(ctx, info)
+		return dismissEnded(ctx, s.cfg.Programs, info)
 	}
 	s.channel.forgetTerminal(info.SessionID) // its end is no news
 	end := &protocol.Close{SessionID: info.SessionID}
@@ -211,9 +211,11 @@ func (s *Server) closeTerminal(
 }
 
 // dismissEnded closes a terminal whose program has ended: its output is no longer kept.
-func (s *Server) dismissEnded(ctx context.Context, info protocol.SessionInfo) (string, error) {
+func dismissEnded(
+	ctx context.Context, programs Programs, info protocol.SessionInfo,
+) (string, error) {
 	how := text.ExitStatus(info.ExitCode, info.Signal)
-	err := s.cfg.Programs.EndSession(ctx, &protocol.Close{SessionID: info.SessionID})
+	err := programs.EndSession(ctx, &protocol.Close{SessionID: info.SessionID})
 	refused, ok := errors.AsType[*protocol.Error](err)
 	switch {
 	case err == nil:

@@ -147,7 +147,8 @@ func (s *Server) inputOutcome(
 	deadline time.Time,
 ) (string, error) {
 	notes, frame := typed.Result.Notes, typed.Result.Frame
-	receipt := text.Join(s.stepRows(typed.Result, nil), text.Confirm(parts, typed.Result))
+	receipt := stepRows(s.cfg.Mark(), typed.Result, nil)
+	receipt = text.Join(receipt, text.Confirm(parts, typed.Result))
 	if in.WaitFor == "" {
 		settles := in.SettleMs == nil || *in.SettleMs > 0 // else the agent did not ask
 		receipt = text.Join(receipt, text.DescribeOddReaction(typed.Before, typed.Result, frame))
@@ -179,7 +180,7 @@ func (s *Server) inputOutcome(
 		return "", &partly{cause: err, receipt: receipt}
 	}
 	if len(in.Steps) > 1 {
-		receipt = s.stepRows(typed.Result, got)
+		receipt = stepRows(s.cfg.Mark(), typed.Result, got)
 	}
 	if !got.Met {
 		receipt = text.Join(receipt, text.DescribeOddReaction(typed.Before, typed.Result, frame))
@@ -225,7 +226,7 @@ func (s *Server) inputFailure(
 		out += "\n" + text.Messages(got.Notes)
 	}
 	out += "\n" + receipt
-	if rows := s.stepRows(got, nil); rows != "" {
+	if rows := stepRows(s.cfg.Mark(), got, nil); rows != "" {
 		out += "\n" + rows
 	}
 	if left := text.LeftOnLine(got.LeftOnLine); left != "" {
@@ -247,9 +248,10 @@ func (s *Server) inputFailure(
 	return errors.New(out)
 }
 
-// stepRows quotes what met the steps of an input; last is the wait after the last one, or nil.
-func (s *Server) stepRows(r *protocol.InputResult, last *protocol.WaitResult) string {
-	return text.Fence(s.cfg.Mark(), "what met the steps", text.StepEnds(r, last))
+// stepRows quotes what met the steps of an input, in a fence with a mark; last is the wait after
+// the last one, or nil.
+func stepRows(mark string, r *protocol.InputResult, last *protocol.WaitResult) string {
+	return text.Fence(mark, "what met the steps", text.StepEnds(r, last))
 }
 
 // The views of terminal_send after typing.
@@ -296,7 +298,7 @@ func (s *Server) screenAfter(
 		f, lines = got.Frame, got.Frame.Screen.Lines
 	}
 	if note := text.ScrolledOff(before, f); note != "" {
-		if n := s.unseenSince(ctx, info, before.Seq, f.Line); n > 0 {
+		if n := unseenSince(ctx, s.cfg.Terminals, info.SessionID, before.Seq, f.Line); n > 0 {
 			note = text.LeftUnseen(n)
 		}
 		said = text.Join(said, fmt.Sprintf("%s: terminal_read with view changes and since_rev %d "+
@@ -312,11 +314,11 @@ func (s *Server) screenAfter(
 
 // unseenSince returns how many rows have left the screen unseen since a revision, up to a line of
 // the history: the number in view changes. 0 is unknown.
-func (s *Server) unseenSince(
-	ctx context.Context, info protocol.SessionInfo, seen, line uint64,
+func unseenSince(
+	ctx context.Context, terminals Terminals, terminal string, seen, line uint64,
 ) int {
-	got, err := s.cfg.Terminals.Read(ctx,
-		&protocol.Read{SessionID: info.SessionID, SinceSeq: seen, Follow: true, Scrollback: 1})
+	got, err := terminals.Read(ctx,
+		&protocol.Read{SessionID: terminal, SinceSeq: seen, Follow: true, Scrollback: 1})
 	if err != nil || got.NextLine < line || got.Unseen <= got.NextLine-line {
 		return 0
 	}

@@ -25,17 +25,17 @@ func taskLimits(params []param) []param {
 
 // waitInTurns waits for a fact. A task may wait for longer than one request. A message of the
 // user's ends it.
-func (s *Server) waitInTurns(
-	ctx context.Context, ask *protocol.Wait,
+func waitInTurns(
+	ctx context.Context, terminals Terminals, ask *protocol.Wait,
 ) (*protocol.WaitResult, error) {
 	if taskOf(ctx) == nil {
-		return s.cfg.Terminals.Wait(ctx, ask)
+		return terminals.Wait(ctx, ask)
 	}
 	until := time.Now().Add(time.Duration(ask.TimeoutMs) * time.Millisecond)
 	for {
 		turn := *ask // each has an id of its own
 		turn.TimeoutMs = max(1, min(time.Until(until), taskTurn).Milliseconds())
-		got, err := s.cfg.Terminals.Wait(ctx, &turn)
+		got, err := terminals.Wait(ctx, &turn)
 		if err != nil || got.Met || got.Stopped || got.Ended != "" || got.ExitCode != nil ||
 			len(got.Notes) > 0 || !time.Now().Before(until) {
 			return got, err
@@ -43,11 +43,11 @@ func (s *Server) waitInTurns(
 	}
 }
 
-// ownEpoch returns the number of this agent's grant, for a task that waits under it: it ends when
+// ownEpoch returns the number of an agent's grant, for a task that waits under it: it ends when
 // the user takes the keyboard back. 0 for a call that is no task, or without a grant.
-func (s *Server) ownEpoch(ctx context.Context, info protocol.SessionInfo) uint64 {
+func ownEpoch(ctx context.Context, info protocol.SessionInfo, agentID string) uint64 {
 	k := info.Keyboard
-	if taskOf(ctx) == nil || k.Holder != protocol.HolderAgent || k.AgentID != s.self.ownID() {
+	if taskOf(ctx) == nil || k.Holder != protocol.HolderAgent || k.AgentID != agentID {
 		return 0
 	}
 	return k.Epoch
