@@ -11,7 +11,7 @@ import (
 const chatView = "chat"
 
 // readChat shows the latest records of a conversation with a coding agent.
-func (s *Server) readChat(ctx context.Context, terminal string, tokens int) (string, error) {
+func (s *toolset) readChat(ctx context.Context, terminal string, tokens int) (string, error) {
 	info, err := s.findTerminal(ctx, terminal)
 	if err != nil {
 		return "", err

@@ -24,7 +24,7 @@ type requestArgs struct {
 	TimeoutMs *int64 `json:"timeout_ms"`
 }
 
-func (s *Server) requestControl(
+func (s *toolset) requestControl(
 	ctx context.Context, req *mcp.CallToolRequest, in requestArgs,
 ) (string, error) {
 	reason, err := text.Sentence("reason", in.Reason)
@@ -122,7 +122,7 @@ type releaseArgs struct {
 	Note     string `json:"note"`
 }
 
-func (s *Server) releaseControl(
+func (s *toolset) releaseControl(
 	ctx context.Context, _ *mcp.CallToolRequest, in releaseArgs,
 ) (string, error) {
 	note, err := text.Sentence("note", in.Note)

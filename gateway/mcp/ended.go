@@ -18,7 +18,7 @@ const endTokens = 2000
 // screen that the agent has seen, nil if it is not at hand. An agent that
 // sets no limit gets all of that if it is short, else the last screen alone, and how to ask for the
 // rows before it: of a failed build it wants the error, and searches for that.
-func (s *Server) showEnd(
+func (s *toolset) showEnd(
 	ctx context.Context,
 	info protocol.SessionInfo,
 	before, f *protocol.Frame,
@@ -58,7 +58,7 @@ const endMs = 2000
 
 // showFailedEnd is showEnd for an input that the program's end cut off: its receipt came before the
 // exit status was known.
-func (s *Server) showFailedEnd(
+func (s *toolset) showFailedEnd(
 	ctx context.Context, info protocol.SessionInfo, typed *client.Typed, tokens int, said string,
 ) (string, error) {
 	over, err := s.cfg.Terminals.Wait(ctx, &protocol.Wait{

@@ -26,7 +26,7 @@ func howToStart(programs Programs) string {
 
 type listArgs struct{}
 
-func (s *Server) listTerminals(
+func (s *toolset) listTerminals(
 	ctx context.Context, _ *mcp.CallToolRequest, _ listArgs,
 ) (string, error) {
 	list, err := s.cfg.Terminals.SessionList(ctx)
@@ -51,7 +51,7 @@ func incompleteNote(list *protocol.SessionsListResult, now time.Time) string {
 }
 
 // formatList words a list of sessions, which leaves out as many as ended says.
-func (s *Server) formatList(sessions []protocol.SessionInfo, ended int) string {
+func (s *toolset) formatList(sessions []protocol.SessionInfo, ended int) string {
 	lines := make([]string, len(sessions))
 	for i, info := range sessions {
 		lines[i] = text.Line(info, s.self.ownID(), s.cfg.Now())
@@ -69,7 +69,7 @@ func (s *Server) formatList(sessions []protocol.SessionInfo, ended int) string {
 // findTerminal returns the terminal that a call means: the one with that id or name, or the only
 // one whose id or name begins with it; without a word, the only running one. A word that fits no
 // terminal, or several, is an error and never another terminal.
-func (s *Server) findTerminal(ctx context.Context, id string) (protocol.SessionInfo, error) {
+func (s *toolset) findTerminal(ctx context.Context, id string) (protocol.SessionInfo, error) {
 	list, err := s.cfg.Terminals.SessionList(ctx)
 	if err != nil {
 		return protocol.SessionInfo{}, err
@@ -161,7 +161,7 @@ func (in readArgs) readRequest() *protocol.Read {
 	return ask
 }
 
-func (s *Server) readView(
+func (s *toolset) readView(
 	ctx context.Context, req *mcp.CallToolRequest, in readArgs,
 ) (string, error) {
 	tokens, err := textBudget(req, in.MaxTokens, in.Image)
@@ -277,7 +277,7 @@ func (in waitArgs) waitRequest(limit int64) (*protocol.Wait, error) {
 	return ask, nil
 }
 
-func (s *Server) waitForFact(
+func (s *toolset) waitForFact(
 	ctx context.Context, req *mcp.CallToolRequest, in waitArgs,
 ) (string, error) {
 	tokens, err := textBudget(req, in.MaxTokens, in.Image)
@@ -339,7 +339,7 @@ func (s *Server) waitForFact(
 }
 
 // describeWait says how a wait ended, after the user's messages.
-func (s *Server) describeWait(
+func (s *toolset) describeWait(
 	ctx context.Context, req *mcp.CallToolRequest, in waitArgs,
 	ask *protocol.Wait, got *protocol.WaitResult,
 ) string {
@@ -357,7 +357,7 @@ func (s *Server) describeWait(
 
 // awaitFact waits for a fact while it sends progress notes to the client, and returns a frame in
 // any case.
-func (s *Server) awaitFact(
+func (s *toolset) awaitFact(
 	ctx context.Context, req *mcp.CallToolRequest, ask *protocol.Wait, fact string,
 ) (*protocol.WaitResult, *protocol.Frame, error) {
 	defer s.startProgress(ctx, req, "waiting for "+fact,

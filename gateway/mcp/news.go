@@ -14,7 +14,7 @@ func (in readArgs) showsNews() bool {
 
 // readFor reads what in asks for, and returns the request for it. A reader of what is new gets all
 // that an ended program has left.
-func (s *Server) readFor(
+func (s *toolset) readFor(
 	ctx context.Context, in readArgs,
 ) (info protocol.SessionInfo, ask *protocol.Read, got *protocol.ReadResult, err error) {
 	ask = in.readRequest()
@@ -37,7 +37,7 @@ func (s *Server) readFor(
 
 // askForNews makes ask follow the terminal from a revision on, by default the one that the reader
 // has seen. A reader who has seen nothing of it gets the screen.
-func (s *Server) askForNews(
+func (s *toolset) askForNews(
 	ctx context.Context, ask *protocol.Read, terminal string, since *uint64,
 ) {
 	ask.Follow, ask.SinceSeq, ask.Scrollback = since != nil, 0, 0
@@ -51,7 +51,7 @@ func (s *Server) askForNews(
 
 // readTerminal reads the terminal that ask means, whose id aim gets before. If ask names the
 // terminal, it is looked up and read at once.
-func (s *Server) readTerminal(
+func (s *toolset) readTerminal(
 	ctx context.Context, ask *protocol.Read, aim func(terminal string),
 ) (protocol.SessionInfo, *protocol.ReadResult, error) {
 	if ask.SessionID == "" {

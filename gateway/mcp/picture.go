@@ -27,7 +27,7 @@ var imageParam = param{name: "image", kind: "boolean"}
 // addPicture returns a further line and the picture for a call that wants one. A missing picture is
 // explained in that line and is not a failure: the text has been read, with messages that are not
 // repeated.
-func (s *Server) addPicture(
+func (s *toolset) addPicture(
 	ctx context.Context, req *mcp.CallToolRequest,
 ) (line string, picture *mcp.ImageContent) {
 	var in struct {
@@ -46,7 +46,7 @@ func (s *Server) addPicture(
 }
 
 // drawPicture draws the part of a terminal that agents may see now.
-func (s *Server) drawPicture(
+func (s *toolset) drawPicture(
 	ctx context.Context, terminal string,
 ) (line string, pixels []byte, err error) {
 	if s.cfg.Draw == nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // startProgress sends progress notes to a client that asked for them, until stop is called.
-func (s *Server) startProgress(
+func (s *toolset) startProgress(
 	ctx context.Context, req *mcp.CallToolRequest, message string, total time.Duration,
 ) (stop func()) {
 	if t := taskOf(ctx); t != nil {

@@ -43,9 +43,9 @@ func TestEachReaderIsToldSeparately(t *testing.T) {
 
 func TestAnUnreadFactIsToldAgain(t *testing.T) {
 	f := newFake()
-	server := New(Config{Terminals: f})
-	tools := server.listTools()
-	wait := server.toolHandler(tools[slices.IndexFunc(tools, func(t tool) bool { return t.def.Name == "terminal_wait" })])
+	set := New(Config{Terminals: f}).tools
+	tools := set.listTools()
+	wait := set.toolHandler(tools[slices.IndexFunc(tools, func(t tool) bool { return t.def.Name == "terminal_wait" })])
 	req := &mcp.CallToolRequest{Session: new(mcp.ServerSession), Params: &mcp.CallToolParamsRaw{Arguments: []byte(`{"for":"idle"}`)}}
 	ctx, cancel := context.WithCancel(t.Context())
 	f.wait = func(context.Context, *protocol.Wait) (*protocol.WaitResult, error) {

@@ -88,9 +88,9 @@ func (s *Server) readResource(
 	var err error
 	switch view {
 	case "sessions":
-		out, err = s.listTerminals(ctx, nil, listArgs{})
+		out, err = s.tools.listTerminals(ctx, nil, listArgs{})
 	default:
-		out, err = s.readView(ctx, nil, readArgs{Terminal: terminal, View: view})
+		out, err = s.tools.readView(ctx, nil, readArgs{Terminal: terminal, View: view})
 	}
 	if err != nil {
 		if isMissing(ctx, s.cfg.Terminals, terminal) {

@@ -23,7 +23,7 @@ const (
 	closeWithin = 12 * time.Second
 )
 
-func (s *Server) startTools() []tool {
+func (s *toolset) startTools() []tool {
 	return []tool{
 		define(
 			"terminal_run",
@@ -54,7 +54,7 @@ func (s *Server) startTools() []tool {
 	}
 }
 
-func (s *Server) closeTools() []tool {
+func (s *toolset) closeTools() []tool {
 	return []tool{
 		define(
 			"terminal_close",
@@ -84,7 +84,7 @@ type runArgs struct {
 	Stop      []string `json:"stop"`
 }
 
-func (s *Server) runProgram(
+func (s *toolset) runProgram(
 	ctx context.Context, req *mcp.CallToolRequest, in runArgs,
 ) (string, error) {
 	tokens, err := callerOf(req).tokenLimit(in.MaxTokens)
@@ -136,7 +136,7 @@ func (s *Server) runProgram(
 
 // firstOutput waits for the agent's condition, or for the first screen of a program to settle:
 // programs draw nothing for a while after their start.
-func (s *Server) firstOutput(
+func (s *toolset) firstOutput(
 	ctx context.Context,
 	req *mcp.CallToolRequest,
 	info protocol.SessionInfo,
@@ -175,7 +175,7 @@ type closeArgs struct {
 	Force    bool   `json:"force"`
 }
 
-func (s *Server) closeTerminal(
+func (s *toolset) closeTerminal(
 	ctx context.Context, req *mcp.CallToolRequest, in closeArgs,
 ) (string, error) {
 	info, err := s.findTerminal(ctx, in.Terminal)

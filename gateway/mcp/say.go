@@ -11,7 +11,7 @@ import (
 )
 
 // sayTool returns the tool by which an agent writes to the user.
-func (s *Server) sayTool() tool {
+func (s *toolset) sayTool() tool {
 	return define(
 		"terminal_say",
 		"Show the user a message at the terminal, without control. Their answer comes with a "+
@@ -32,7 +32,7 @@ type sayArgs struct {
 	Text     string `json:"text"`
 }
 
-func (s *Server) sayToUser(
+func (s *toolset) sayToUser(
 	ctx context.Context, req *mcp.CallToolRequest, in sayArgs,
 ) (string, error) {
 	message, err := text.ToUser(in.Text)

@@ -64,7 +64,7 @@ func (in *sendArgs) readParts() ([]protocol.InputPart, error) {
 	return parts, nil
 }
 
-func (s *Server) sendInput(
+func (s *toolset) sendInput(
 	ctx context.Context, req *mcp.CallToolRequest, in sendArgs,
 ) (string, error) {
 	tokens, err := callerOf(req).tokenLimit(in.MaxTokens)
@@ -135,7 +135,7 @@ func (in sendArgs) waitCondition() (protocol.Until, error) {
 }
 
 // inputOutcome answers when all parts arrived: the receipt, and the new screen.
-func (s *Server) inputOutcome(
+func (s *toolset) inputOutcome(
 	ctx context.Context,
 	req *mcp.CallToolRequest,
 	info protocol.SessionInfo,
@@ -200,7 +200,7 @@ func (s *Server) inputOutcome(
 
 // inputFailure returns the error of an input that did not arrive whole, with the screen if that
 // helps to decide the next step.
-func (s *Server) inputFailure(
+func (s *toolset) inputFailure(
 	ctx context.Context, info protocol.SessionInfo, typed *client.Typed, receipt string, tokens int,
 ) error {
 	got := typed.Result
@@ -266,7 +266,7 @@ var looks = []string{lookChanges, lookScreen, lookNone}
 // screenAfter shows the screen after typing, behind the words before it: the changes if they are
 // shorter, else all of it. before is the screen before the first key; look is the agent's choice of
 // view.
-func (s *Server) screenAfter(
+func (s *toolset) screenAfter(
 	ctx context.Context,
 	info protocol.SessionInfo,
 	before, f *protocol.Frame,

@@ -101,13 +101,9 @@ type Config struct {
 type Server struct {
 	cfg     Config
 	mcp     *mcp.Server
+	tools   *toolset
 	watches *watches
 	tasks   *tasks
-	channel *channel // nil without Config.Channel, set before the first call
-	self    identity
-	turns   turns // of terminal_send
-	notes   unreadNotes
-	answers *answers
 }
 
 // instructions come first for every model; some models read only their first 250 characters.
@@ -156,13 +152,8 @@ func New(cfg Config) *Server {
 	if cfg.Mark == nil {
 		cfg.Mark = func() string { return strings.ToLower(rand.Text()[:6]) }
 	}
-	s := &Server{
-		cfg:   cfg,
-		turns: turns{byTerminal: make(map[string]chan struct{})},
-	}
-	s.answers = newAnswers(cfg, &s.self)
-	s.tasks = newTasks(cfg, s.answers.forgetReader)
-	s.watches = newWatches(cfg)
+	s := &Server{cfg: cfg, tools: newToolset(cfg), watches: newWatches(cfg)}
+	s.tasks = newTasks(cfg, s.tools.answers.forgetReader)
 	options := &mcp.ServerOptions{
 		Instructions: cfg.instructions(habits{}),
 		Logger:       cfg.Log,
@@ -192,11 +183,7 @@ func New(cfg Config) *Server {
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	l := newLines(in, out)
 	if s.cfg.Channel {
-		s.channel = newChannel(s.cfg.Terminals, &s.self, &s.notes, func(line []byte) error {
-			_, err := lineWriter{l}.Write(line)
-			return err
-		})
-		defer s.channel.close()
+		defer s.tools.openChannel(lineWriter{l})()
 	}
 	return s.serveTransport(ctx, l.libraryTransport())
 }
@@ -212,9 +199,9 @@ func (s *Server) serveTransport(ctx context.Context, t mcp.Transport) error {
 
 func (s *Server) addTools() {
 	var order []string
-	for _, t := range s.listTools() {
+	for _, t := range s.tools.listTools() {
 		order = append(order, t.def.Name)
-		s.mcp.AddTool(t.def, s.toolHandler(t))
+		s.mcp.AddTool(t.def, s.tools.toolHandler(t))
 	}
 	// The library lists tools by name; ours stand in the order in which they are used.
 	s.mcp.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
@@ -231,35 +218,4 @@ func (s *Server) addTools() {
 			return res, err
 		}
 	})
-}
-
-// toolHandler wraps a tool for the library: its text or its error is the content, and a picture if
-// the call wants one.
-func (s *Server) toolHandler(t tool) mcp.ToolHandler {
-	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ctx = readBy(ctx, req)
-		answer, err := t.run(ctx, req)
-		if ctx.Err() != nil {
-			s.answers.forgetReader(ctx)
-			return nil, ctx.Err() // the client took the call back and reads no answer
-		}
-		if err != nil {
-			s.cfg.Log.Debug("tool failed", "tool", t.def.Name, "error", err)
-			answer = explain(err)
-		}
-		said := &mcp.TextContent{Text: answer}
-		res := &mcp.CallToolResult{
-			Content: []mcp.Content{said},
-			IsError: err != nil && !callerOf(req).buries,
-		}
-		if err == nil {
-			said.Text = text.WithMessages(s.notes.takeNotes(), said.Text)
-			line, picture := s.addPicture(ctx, req)
-			said.Text += line
-			if picture != nil {
-				res.Content = append(res.Content, picture)
-			}
-		}
-		return res, nil
-	}
 }

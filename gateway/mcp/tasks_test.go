@@ -372,14 +372,14 @@ func TestAnUnreadResultIsNotKnown(t *testing.T) {
 		defer c.server.tasks.mu.Unlock()
 		return c.server.tasks.byID[id].status == taskCompleted
 	}, time.Minute, time.Millisecond)
-	c.server.answers.mu.Lock()
-	require.NotEmpty(t, c.server.answers.knows)
-	c.server.answers.mu.Unlock()
+	c.server.tools.answers.mu.Lock()
+	require.NotEmpty(t, c.server.tools.answers.knows)
+	c.server.tools.answers.mu.Unlock()
 	c.pass(taskKept)
 	require.Contains(t, c.poll("tasks/get", id), "no such task")
-	c.server.answers.mu.Lock()
-	defer c.server.answers.mu.Unlock()
-	require.Empty(t, c.server.answers.knows)
+	c.server.tools.answers.mu.Lock()
+	defer c.server.tools.answers.mu.Unlock()
+	require.Empty(t, c.server.tools.answers.knows)
 }
 
 // Over HTTP a task runs between two requests, and keeps its agent connected meanwhile.

@@ -58,7 +58,7 @@ var (
 	valueParam    = param{name: "value", kind: "string", about: "For text, title, gone; a regex (RE2); for idle a time like 500ms."}
 )
 
-func (s *Server) listTools() []tool {
+func (s *toolset) listTools() []tool {
 	tools := []tool{
 		define("terminal_list", "List the terminals that you may see.",
 			readOnly(), false, s.listTerminals),

@@ -1,0 +1,67 @@
+package mcp
+
+import (
+	"context"
+	"io"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"terminalproxy/gateway/text"
+)
+
+// toolset is the work of the tools, apart from the protocol by which they are called: each tool is
+// a method. What outlasts a call is in the fields, which lock themselves.
+type toolset struct {
+	cfg     Config
+	self    identity
+	turns   turns // of terminal_send
+	notes   unreadNotes
+	answers *answers
+	channel *channel // nil without Config.Channel, set before the first call
+}
+
+func newToolset(cfg Config) *toolset {
+	s := &toolset{cfg: cfg, turns: turns{byTerminal: make(map[string]chan struct{})}}
+	s.answers = newAnswers(cfg, &s.self)
+	return s
+}
+
+// openChannel makes the tools wake an idle agent by lines to its client, until end is called.
+func (s *toolset) openChannel(out io.Writer) (end func()) {
+	s.channel = newChannel(s.cfg.Terminals, &s.self, &s.notes, func(line []byte) error {
+		_, err := out.Write(line)
+		return err
+	})
+	return s.channel.close
+}
+
+// toolHandler wraps a tool for the library: its text or its error is the content, and a picture if
+// the call wants one.
+func (s *toolset) toolHandler(t tool) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		ctx = readBy(ctx, req)
+		answer, err := t.run(ctx, req)
+		if ctx.Err() != nil {
+			s.answers.forgetReader(ctx)
+			return nil, ctx.Err() // the client took the call back and reads no answer
+		}
+		if err != nil {
+			s.cfg.Log.Debug("tool failed", "tool", t.def.Name, "error", err)
+			answer = explain(err)
+		}
+		said := &mcp.TextContent{Text: answer}
+		res := &mcp.CallToolResult{
+			Content: []mcp.Content{said},
+			IsError: err != nil && !callerOf(req).buries,
+		}
+		if err == nil {
+			said.Text = text.WithMessages(s.notes.takeNotes(), said.Text)
+			line, picture := s.addPicture(ctx, req)
+			said.Text += line
+			if picture != nil {
+				res.Content = append(res.Content, picture)
+			}
+		}
+		return res, nil
+	}
+}
