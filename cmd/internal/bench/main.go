@@ -27,6 +27,7 @@ const tablePage = "docs/performance.md"
 const (
 	builtPackage  = "./cmd/internal/bench/built"
 	tokensPackage = "./cmd/internal/bench/tokens"
+	screenPackage = "./proxy/terminal/screen"
 )
 
 // runs are the benchmarks of the table; bench and benchtime are flags (go help testflag).
@@ -43,6 +44,7 @@ var runs = []struct{ label, pkg, bench, benchtime string }{
 		"a wait and a subscriber",
 		builtPackage, "^BenchmarkObserve$/^user$/^(subscription|wait|mcp-wait)$", "1x",
 	},
+	{"the costliest byte of any sequence", screenPackage, "^BenchmarkWork$", "1x"},
 	{"nobody looks", builtPackage, "^BenchmarkNobodyLooks$", "1x"},
 	{"many viewers", builtPackage, "^BenchmarkViewers$/^(bare-)?1000$", "1x"},
 	{"many subscribers", "./gateway", "^BenchmarkSubscribers$", "1x"},

@@ -131,6 +131,14 @@ var table = slices.Concat(
 			label:    "wake-ups in 10 s while nothing happens",
 			measured: figure{"", "NobodyLooks", "proxy-wakes/10s"},
 		},
+		row{
+			label: "work of the costliest byte of any sequence", unit: "cells",
+			measured: figure{"", "Work", "cells/byte"},
+		},
+		row{
+			label: "the same between side margins", unit: "cells",
+			measured: figure{"", "Work", "margins-cells/byte"},
+		},
 	),
 	goalRows("an agent sees at once",
 		lookRow("a look, WebSocket", "Read/websocket-unix"),

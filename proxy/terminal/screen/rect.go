@@ -84,8 +84,32 @@ func (t *terminal) DECCRA() {
 		if top > r.top { // overlapping areas: from the far end
 			k = height - 1 - i
 		}
-		t.copyCells(top+k, left, r.top+k, r.left, width)
+		to, from := top+k, r.top+k
+		isOverwritten := from != to && from >= top && from < top+height
+		if isOverwritten && width == t.cols {
+			t.moveCells(to, from)
+		} else {
+			t.copyCells(to, left, from, r.left, width)
+		}
 	}
+}
+
+// moveCells gives all cells of a row to another. The first row gets cells that the caller
+// overwrites: what copyCells does, at a cost that does not depend on the width.
+func (t *terminal) moveCells(toY, fromY int) {
+	to, from := t.grid.rows[toY], t.grid.rows[fromY]
+	t.work++
+	to.cells, from.cells = from.cells, to.cells
+	to.used, from.used = from.used, to.used
+	to.rest, from.rest = from.rest, to.rest
+	to.late, from.late = from.late, to.late
+	to.rich, from.rich = from.rich, to.rich
+	if to.late || from.late {
+		to.deferred, from.deferred = from.deferred, to.deferred
+	}
+	to.wrapped = false
+	t.touchRow(toY)
+	t.touchRow(fromY)
 }
 
 // copyCells copies width cells of a row into another; the two may be the same.
