@@ -28,6 +28,7 @@ type directory struct {
 	closed  bool
 	wants   map[string]*namespaceInterest // the namespaces of participants here
 	seen    map[sessionKey]remoteSession  // sessions of other gateways
+	orders  map[string]*hub.Order         // of seen, by namespace
 	silent  map[string]*silence           // other gateways that went silent, by name
 	offline time.Time                     // start of the bus's outage; zero while it is reached
 	// closed and made anew when seen, the gateways or the sessions here change
@@ -49,6 +50,7 @@ func newDirectory(h *hub.Hub, m *mesh, wg *sync.WaitGroup) *directory {
 		begun:  time.Now(),
 		wants:  make(map[string]*namespaceInterest),
 		seen:   make(map[sessionKey]remoteSession),
+		orders: make(map[string]*hub.Order),
 		silent: make(map[string]*silence),
 		news:   make(chan struct{}),
 	}
@@ -79,13 +81,13 @@ func (d *directory) releaseSession(k sessionKey, own *claim, there entry) {
 	d.mu.Lock()
 	dropped := d.claims.dropClaim(k, own)
 	if old, seen := d.seen[k]; dropped && known && (!seen || !old.gone.IsZero()) {
-		d.seen[k] = remoteSession{
+		d.recordSightingLocked(k, remoteSession{
 			at:         there.Owner,
 			generation: there.Generation,
 			info:       info,
 			told:       time.Now(),
 			gone:       time.Now(),
-		}
+		})
 	}
 	d.mu.Unlock()
 	if dropped {

@@ -109,7 +109,7 @@ func (l *list) ownerLost() {
 			if s.gone = time.Now(); s.under != nil {
 				s = *s.under
 			}
-			d.seen[k] = s
+			d.recordSightingLocked(k, s)
 			stirred = append(stirred, k.id)
 		}
 		l.dropShadowedLocked(k)
@@ -222,7 +222,7 @@ func (l *list) recordSessionLocked(
 		old.under = nil
 		seen.under = &old
 	}
-	d.seen[k] = seen
+	d.recordSightingLocked(k, seen)
 	return isOther
 }
 
@@ -231,7 +231,7 @@ func (l *list) dropShadowedLocked(k sessionKey) {
 	s := l.directory.seen[k]
 	if k.namespace == l.namespace && s.under != nil && s.under.at == l.from {
 		s.under = nil
-		l.directory.seen[k] = s
+		l.directory.seen[k] = s // in the same place
 	}
 }
 
@@ -305,7 +305,7 @@ func (d *directory) forgetInterests() {
 		}
 		for k := range d.seen {
 			if k.namespace == namespace {
-				delete(d.seen, k)
+				d.dropSightingLocked(k)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"time"
 
 	"terminalproxy/gateway/hub"
@@ -20,15 +21,46 @@ type remoteSession struct {
 }
 
 // FindSessions implements hub.Directory.
-func (d *directory) FindSessions(namespace string) (all []hub.Place) {
+func (d *directory) FindSessions(namespace string, after hub.Place) []hub.Place {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for k, s := range d.seen {
-		if k.namespace == namespace {
-			all = append(all, hub.Place{StartedAt: s.info.StartedAt, SessionID: k.id})
-		}
+	return slices.Clone(d.orders[namespace].After(after))
+}
+
+// recordSightingLocked records the newest word on a session, and gives the session its place.
+func (d *directory) recordSightingLocked(k sessionKey, s remoteSession) {
+	old, known := d.seen[k]
+	d.seen[k] = s
+	if known && old.info.StartedAt == s.info.StartedAt {
+		return
 	}
-	return all
+	if known {
+		d.removePlaceLocked(k, old)
+	}
+	if d.orders[k.namespace] == nil {
+		d.orders[k.namespace] = &hub.Order{}
+	}
+	d.orders[k.namespace].Insert(placeOf(k, s))
+}
+
+// dropSightingLocked forgets all words on a session.
+func (d *directory) dropSightingLocked(k sessionKey) {
+	if s, known := d.seen[k]; known {
+		d.removePlaceLocked(k, s)
+		delete(d.seen, k)
+	}
+}
+
+func (d *directory) removePlaceLocked(k sessionKey, s remoteSession) {
+	order := d.orders[k.namespace]
+	if order.Remove(placeOf(k, s)); order.Len() == 0 {
+		delete(d.orders, k.namespace)
+	}
+}
+
+// placeOf returns the place of a session in the lists.
+func placeOf(k sessionKey, s remoteSession) hub.Place {
+	return hub.Place{StartedAt: s.info.StartedAt, SessionID: k.id}
 }
 
 // FindSession implements hub.Directory.
@@ -105,10 +137,10 @@ func (d *directory) wasSeen(k sessionKey) bool {
 // forgetSightingLocked forgets the newest word on a session.
 func (d *directory) forgetSightingLocked(k sessionKey) {
 	if under := d.seen[k].under; under != nil {
-		d.seen[k] = *under
+		d.recordSightingLocked(k, *under)
 		return
 	}
-	delete(d.seen, k)
+	d.dropSightingLocked(k)
 }
 
 // forgetLost forgets the sessions of gateways that did not come back, and asks the others for their

@@ -107,12 +107,13 @@ func (l *lists) noteReachability(namespace string) {
 	}
 }
 
-// close drops all boards.
+// close drops all boards and places.
 func (l *lists) close() {
 	for _, b := range l.boards {
 		b.stopTimers()
 	}
 	clear(l.boards)
+	clear(l.orders)
 }
 
 func (b *board) stopTimers() {

@@ -9,9 +9,9 @@ type Directory interface {
 	// gateways. It waits briefly for their answer and is called without the hub's lock. The error
 	// is for the proxy.
 	ClaimSession(namespace string, m *protocol.SessionOpen) *protocol.Error
-	// FindSessions returns the places of a namespace's sessions at other gateways. FindSession
-	// returns one of them.
-	FindSessions(namespace string) []Place
+	// FindSessions returns the next places after one, in order, of a namespace's sessions at other
+	// gateways: some of them, and an empty list only at the end. FindSession returns one session.
+	FindSessions(namespace string, after Place) []Place
 	FindSession(namespace, id string) (info protocol.SessionInfo, there bool)
 	// IsComplete is false until all gateways have reported their sessions of a namespace.
 	IsComplete(namespace string) bool
@@ -26,7 +26,7 @@ type localDirectory struct{}
 
 func (localDirectory) ClaimSession(string, *protocol.SessionOpen) *protocol.Error { return nil }
 
-func (localDirectory) FindSessions(string) []Place { return nil }
+func (localDirectory) FindSessions(string, Place) []Place { return nil }
 
 func (localDirectory) FindSession(_, _ string) (info protocol.SessionInfo, there bool) {
 	return info, false

@@ -135,6 +135,7 @@ func New(log *slog.Logger) *Hub {
 	h.past = past{ids: &h.idSource, changes: make(chan struct{}, 1)}
 	h.lists = lists{
 		mu: &h.mu, sessions: h.sessions, directory: h.directory, boards: make(map[listKey]*board),
+		orders: make(map[string]*Order),
 	}
 	return h
 }

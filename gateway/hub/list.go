@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +24,7 @@ type lists struct {
 	sessions  map[key]*session
 	directory Directory
 	boards    map[listKey]*board // lists that are watched
+	orders    map[string]*Order  // of the sessions here, by namespace
 }
 
 // visibleTo returns the sessions that a participant may see, in the order of starting.
@@ -52,40 +52,10 @@ func (l *lists) incompleteOf(of listKey) *protocol.Incomplete {
 	return l.directory.Incomplete(of.namespace)
 }
 
-// Place is the position of a session in the lists.
-type Place struct {
-	StartedAt int64
-	SessionID string
-}
-
-// comparePlaces orders sessions by their start.
-func comparePlaces(a, b Place) int {
-	return cmp.Or(cmp.Compare(a.StartedAt, b.StartedAt), strings.Compare(a.SessionID, b.SessionID))
-}
-
-// sortedPlaces returns the places of a list's sessions, in order.
-func (l *lists) sortedPlaces(of listKey) (all []Place) {
-	for k, s := range l.sessions {
-		if k.namespace == of.namespace {
-			all = append(all, Place{s.info.StartedAt, k.id})
-		}
-	}
-	if !of.localOnly {
-		for _, p := range l.directory.FindSessions(of.namespace) {
-			if l.sessions[key{of.namespace, p.SessionID}] == nil {
-				all = append(all, p)
-			}
-		}
-	}
-	slices.SortFunc(all, comparePlaces)
-	return all
-}
-
 // sessionsOf returns the sessions of a list, in order.
 func (l *lists) sessionsOf(of listKey) []protocol.SessionInfo {
-	places := l.sortedPlaces(of)
-	out := make([]protocol.SessionInfo, 0, len(places))
-	for _, p := range places {
+	out := make([]protocol.SessionInfo, 0, l.orders[of.namespace].Len())
+	for p := range l.placesAfter(of, beforeAll) {
 		if info, there := l.findEntry(of, p.SessionID); there {
 			out = append(out, info)
 		}
@@ -144,13 +114,9 @@ func (l *lists) replyTo(p *Peer, m *protocol.SessionsList) protocol.Message {
 			Incomplete: l.incompleteOf(listOf(p)),
 		}
 	}
-	places := l.sortedPlaces(listOf(p))
-	if after, ok := parsePlace(m.After); ok {
-		at, found := slices.BinarySearchFunc(places, after, comparePlaces)
-		if found {
-			at++
-		}
-		places = places[at:]
+	last, ok := parsePlace(m.After)
+	if !ok {
+		last = beforeAll
 	}
 	page := &protocol.SessionsListResult{
 		RequestID:  m.RequestID,
@@ -158,17 +124,17 @@ func (l *lists) replyTo(p *Peer, m *protocol.SessionsList) protocol.Message {
 		Incomplete: l.incompleteOf(listOf(p)),
 	}
 	size := 0
-	for i, place := range places {
+	for place := range l.placesAfter(listOf(p), last) {
 		info, there := l.findEntry(listOf(p), place.SessionID)
 		if !there || !p.member.Rights.CanSee(place.SessionID) {
+			last = place
 			continue
 		}
 		if size += estimateSize(&info); size > partBytes && len(page.Sessions) > 0 {
-			last := places[i-1]
 			page.Next = strconv.FormatInt(last.StartedAt, 10) + "." + last.SessionID
 			break
 		}
-		page.Sessions = append(page.Sessions, info)
+		page.Sessions, last = append(page.Sessions, info), place
 	}
 	return page
 }

@@ -14,6 +14,7 @@ import (
 // never change, because outboxes may hold them.
 type session struct {
 	key    key
+	place  Place                // in the lists
 	info   protocol.SessionInfo // State is one of the protocol's three
 	owner  *Peer                // nil unless running
 	away   *Peer                // stands in for an owner that may reconnect, or nil
@@ -88,6 +89,7 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 		s.conversation.reset()
 	}
 	s.info = infoOf(m)
+	h.lists.placeSession(s)
 	s.sendToProxy(s.subscribedState())
 	s.watchers.resume()
 	s.sendAttached()
@@ -348,6 +350,7 @@ func (h *Hub) forgetSession(s *session) {
 	h.heldScreens.setCharge(&s.screenCharge, "", 0)
 	s.conversation.reset()
 	delete(h.sessions, s.key)
+	h.lists.removePlace(s)
 	h.directory.AnnounceSession(s.key.namespace, s.key.id, false)
 	h.lists.markStale(s.key)
 }
@@ -387,8 +390,10 @@ func (p *Peer) unknownSessionText(id string) string {
 	h := p.hub
 	const most = 10
 	var ids []string
-	for _, info := range h.lists.visibleTo(p) {
-		ids = append(ids, info.SessionID)
+	for place := range h.lists.placesAfter(listOf(p), beforeAll) {
+		if p.member.Rights.CanSee(place.SessionID) {
+			ids = append(ids, place.SessionID)
+		}
 	}
 	if lacks := h.lists.incompleteOf(listOf(p)); lacks != nil {
 		return fmt.Sprintf(

@@ -1,0 +1,181 @@
+package hub
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Place is the position of a session in the lists.
+type Place struct {
+	StartedAt int64
+	SessionID string
+}
+
+// beforeAll is before the place of any session.
+var beforeAll = Place{StartedAt: math.MinInt64}
+
+// comparePlaces orders sessions by their start.
+func comparePlaces(a, b Place) int {
+	return cmp.Or(cmp.Compare(a.StartedAt, b.StartedAt), strings.Compare(a.SessionID, b.SessionID))
+}
+
+// chunkPlaces bounds the places that one change of an [Order] moves.
+const chunkPlaces = 256
+
+// Order keeps places in order, so that a list needs no sorting. A change costs little more among
+// many places than among few. The zero value is empty; a nil Order is empty as well.
+type Order struct {
+	chunks [][]Place // in order, each with at least one place
+	count  int
+}
+
+// findChunk returns the chunk in which a place is, or would be. There is at least one chunk.
+func (o *Order) findChunk(p Place) int {
+	i, found := slices.BinarySearchFunc(o.chunks, p, func(chunk []Place, p Place) int {
+		return comparePlaces(chunk[0], p)
+	})
+	if found {
+		return i
+	}
+	return max(i-1, 0)
+}
+
+// Insert adds a place.
+func (o *Order) Insert(p Place) {
+	if len(o.chunks) == 0 {
+		o.chunks, o.count = [][]Place{{p}}, 1
+		return
+	}
+	i := o.findChunk(p)
+	at, found := slices.BinarySearchFunc(o.chunks[i], p, comparePlaces)
+	if found {
+		return
+	}
+	o.count++
+	chunk := slices.Insert(o.chunks[i], at, p)
+	if o.chunks[i] = chunk; len(chunk) > chunkPlaces {
+		half := len(chunk) / 2
+		o.chunks[i] = slices.Clone(chunk[:half])
+		o.chunks = slices.Insert(o.chunks, i+1, slices.Clone(chunk[half:]))
+	}
+}
+
+// Remove removes a place, if it is there.
+func (o *Order) Remove(p Place) {
+	if o.Len() == 0 {
+		return
+	}
+	i := o.findChunk(p)
+	at, found := slices.BinarySearchFunc(o.chunks[i], p, comparePlaces)
+	if !found {
+		return
+	}
+	o.count--
+	if o.chunks[i] = slices.Delete(o.chunks[i], at, at+1); len(o.chunks[i]) == 0 {
+		o.chunks = slices.Delete(o.chunks, i, i+1)
+	}
+}
+
+// Len returns the number of places.
+func (o *Order) Len() int {
+	if o == nil {
+		return 0
+	}
+	return o.count
+}
+
+// After returns the next places after one: chunkPlaces at most, and an empty list only at the end.
+// They are valid until the next change.
+func (o *Order) After(p Place) []Place {
+	if o.Len() == 0 {
+		return nil
+	}
+	i := o.findChunk(p)
+	at, found := slices.BinarySearchFunc(o.chunks[i], p, comparePlaces)
+	if found {
+		at++
+	}
+	if rest := o.chunks[i][at:]; len(rest) > 0 {
+		return rest
+	}
+	if i+1 < len(o.chunks) {
+		return o.chunks[i+1]
+	}
+	return nil
+}
+
+// placeCursor reads places in order, some at a time.
+type placeCursor struct {
+	readAfter func(Place) []Place // returns the next places, an empty list at the end
+	read      []Place
+	last      Place // of all that were read
+	ended     bool
+}
+
+// peekPlace returns the next place, and whether there is one.
+func (c *placeCursor) peekPlace() (p Place, ok bool) {
+	if len(c.read) == 0 && !c.ended {
+		if c.read = c.readAfter(c.last); len(c.read) > 0 {
+			c.last = c.read[len(c.read)-1]
+		}
+		c.ended = len(c.read) == 0
+	}
+	if c.ended {
+		return p, false
+	}
+	return c.read[0], true
+}
+
+// placesAfter returns the places of a list after one, in order: those of the sessions here, and
+// those of the directory's others.
+func (l *lists) placesAfter(of listKey, after Place) iter.Seq[Place] {
+	return func(yield func(Place) bool) {
+		here := placeCursor{readAfter: l.orders[of.namespace].After, last: after}
+		others := placeCursor{last: after, ended: of.localOnly, readAfter: func(p Place) []Place {
+			return l.directory.FindSessions(of.namespace, p)
+		}}
+		for {
+			next, ok := here.peekPlace()
+			other, more := others.peekPlace()
+			switch {
+			case !ok && !more:
+				return
+			case !ok || more && comparePlaces(other, next) < 0:
+				others.read = others.read[1:]
+				if l.sessions[key{of.namespace, other.SessionID}] != nil {
+					continue // it has its place here
+				}
+				next = other
+			default:
+				here.read = here.read[1:]
+			}
+			if !yield(next) {
+				return
+			}
+		}
+	}
+}
+
+// placeSession gives a session its place in the lists.
+func (l *lists) placeSession(s *session) {
+	l.removePlace(s)
+	order := l.orders[s.key.namespace]
+	if order == nil {
+		order = &Order{}
+		l.orders[s.key.namespace] = order
+	}
+	s.place = Place{s.info.StartedAt, s.key.id}
+	order.Insert(s.place)
+}
+
+// removePlace removes a session's place from the lists, if it has one.
+func (l *lists) removePlace(s *session) {
+	order := l.orders[s.key.namespace]
+	order.Remove(s.place)
+	if order.Len() == 0 {
+		delete(l.orders, s.key.namespace)
+	}
+}
