@@ -179,8 +179,9 @@ func (s *tracedScene) measure(what string, event func()) {
 // limits bound a proxy's system calls for one event from rest to rest, the settled snapshot
 // included. The goals are 15 for a key, 30 for a line and 60 for a look and a wait: nearly all calls
 // above them read facts about the program, from /proc and the line settings, several times for one
-// event.
-var limits = map[string]int{"key": 110, "look": 200, "wait": 300, "line": 105}
+// event. The limits are half above what was counted on one machine, because another one has other
+// processes to look at.
+var limits = map[string]int{"key": 160, "look": 290, "wait": 430, "line": 155}
 
 // The system calls of a proxy for each event stay few: for a key that the user types, for a line
 // that the program prints while a client subscribes, for a client's look, and for a wait that is
@@ -189,6 +190,9 @@ func TestSystemCallsOfAnEvent(t *testing.T) {
 	world.Clients(t)
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not installed")
+	}
+	if out, err := exec.CommandContext(t.Context(), "strace", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
+		t.Skipf("strace may not trace here: %v: %s", err, out)
 	}
 	s := newTracedScene(t)
 	typed := ""
