@@ -15,6 +15,9 @@ import (
 	"terminalproxy/protocol"
 )
 
+// HelperName is the name of the program that asks.
+const HelperName = "gateway-askpass"
+
 // LostError is the error for a gateway that went away before it answered.
 type LostError struct{ cause error }
 
@@ -47,11 +50,14 @@ func Ask(ctx context.Context, conn net.Conn, seal func(), kind, prompt string) (
 	if err != nil {
 		return nil, err
 	}
-	seal()
 	key, err := NewKey()
 	if err != nil {
 		return nil, err
 	}
+	if err := nameProcess(nameOfKey(key.Public())); err != nil {
+		return nil, fmt.Errorf("show the key: %w", err)
+	}
+	seal()
 	got, err := post(ctx, hc, PathAsk, question{
 		RequestID: protocol.NewID(), Prompt: prompt, Kind: kind, PublicKeyB64: key.Public(),
 	})

@@ -36,7 +36,7 @@ func asked(p process) *facts {
 	return &facts{
 		asker:   process{pid: 50, parent: 40, name: "gateway-askpass", path: "/usr/bin/gateway", dir: "/home/ada/app", real: ada, effective: ada},
 		chain:   fromShell(p),
-		ownFile: true, beside: true, stdout: "pipe:[7]",
+		ownFile: true, beside: true, stdout: "pipe:[7]", programPipe: true,
 	}
 }
 
@@ -68,6 +68,7 @@ func TestWhoMayAsk(t *testing.T) {
 		{"to a terminal", with(asked(sudo()), func(f *facts) { f.stdout = "/dev/pts/3" }), "", refusedOutput},
 		{"to a socket", with(asked(sudo()), func(f *facts) { f.stdout = "socket:[7]" }), "", refusedOutput},
 		{"to a pipe that others read", with(asked(sudo()), func(f *facts) { f.sharers = []int{9} }), "", refusedSharers},
+		{"to a pipe that is not the program's", with(asked(sudo()), func(f *facts) { f.programPipe = false }), "", refusedOutput},
 		{"a traced helper", with(asked(sudo()), func(f *facts) { f.asker.tracer = 9 }), "", refusedDebugger},
 		{"a traced program", with(asked(program("/usr/bin/ssh")), func(f *facts) { f.chain[0].tracer = 9 }), "", refusedDebugger},
 		{"another helper", with(asked(sudo()), func(f *facts) { f.ownFile = false }), "", refusedFile},

@@ -43,6 +43,7 @@ type facts struct {
 	// gateway's namespaces of processes and users.
 	ownFile, beside bool
 	stdout          string // what its standard output is, as /proc names it
+	programPipe     bool   // that is a pipe of the program that started it
 	sharers         []int  // other processes that could read from there
 }
 
@@ -69,6 +70,7 @@ const (
 	refusedOutput   Refusal = "the answer would go elsewhere than to the program that asks: run the " +
 		"command, not the helper"
 	refusedSharers Refusal = "another process could read the answer"
+	refusedKey     Refusal = "another process speaks for the helper: run the command, not the helper"
 )
 
 // askers are the programs that may ask, apart from sudo.
@@ -93,7 +95,7 @@ func (f *facts) judge() (program string, err error) {
 		return "", err
 	case f.asker.tracer != 0 || f.chain[0].tracer != 0:
 		return "", refusedDebugger
-	case !strings.HasPrefix(f.stdout, "pipe:"):
+	case !strings.HasPrefix(f.stdout, "pipe:"), !f.programPipe:
 		return "", refusedOutput
 	case len(f.sharers) > 0:
 		return "", refusedSharers

@@ -70,11 +70,12 @@ func (p *peer) isAlive() bool {
 
 // readFacts reads who asks. own are the files that a helper may run.
 func (p *peer) readFacts(own []os.FileInfo) (*facts, error) {
+	ownBefore := runsFile(p.pid, own)
 	asker, err := readProcess(p.pid)
 	if err != nil {
 		return nil, errGone
 	}
-	f := &facts{asker: asker, beside: isBeside(p.pid), ownFile: runsFile(p.pid, own)}
+	f := &facts{asker: asker, beside: isBeside(p.pid)}
 	for at := &f.asker; at.parent > 0 && len(f.chain) < protocol.MaxAskerChain; {
 		next, err := readProcess(at.parent)
 		if err != nil || next.started > at.started {
@@ -83,9 +84,14 @@ func (p *peer) readFacts(own []os.FileInfo) (*facts, error) {
 		f.chain = append(f.chain, next)
 		at = &f.chain[len(f.chain)-1]
 	}
+	f.ownFile = ownBefore && runsFile(p.pid, own)
 	f.stdout, _ = os.Readlink(procFile(p.pid, "fd/1"))
-	if strings.HasPrefix(f.stdout, "pipe:") && len(f.chain) > 0 {
-		f.sharers = findSharers(f.stdout, p.pid, f.chain[0].pid)
+	if len(f.chain) > 0 {
+		program := &f.chain[0]
+		if strings.HasPrefix(f.stdout, "pipe:") {
+			f.sharers = findSharers(f.stdout, p.pid, program.pid)
+			f.programPipe = holdsPipe(program.pid, f.stdout) || program.effective == 0 && isRootsPipe(p.pid)
+		}
 	}
 	if !p.isAlive() {
 		return nil, errGone
@@ -93,13 +99,28 @@ func (p *peer) readFacts(own []os.FileInfo) (*facts, error) {
 	return f, nil
 }
 
-// checkSealed returns an error unless the kernel keeps the process's memory from the user's other
-// processes. Root reads it in any case.
-func (p *peer) checkSealed(started int64) error {
+// isRootsPipe reports whether a process's standard output is a pipe that a program with root's
+// rights made. The user can open no other end of such a pipe.
+func isRootsPipe(pid int) bool {
+	var stat unix.Stat_t
+	return unix.Stat(procFile(pid, "fd/1"), &stat) == nil && stat.Uid == 0
+}
+
+// nameProcess names this process.
+func nameProcess(name string) error { return os.WriteFile("/proc/self/comm", []byte(name), 0) }
+
+// checkSealed returns an error unless the process is the helper that asks with this key, and the
+// kernel keeps its memory from the user's other processes. Root reads it in any case.
+func (p *peer) checkSealed(started int64, key []byte) error {
 	status, err := readSmall(procFile(p.pid, "status"))
-	if stat, err2 := readStat(p.pid); err != nil || err2 != nil || stat.started != started ||
-		!p.isAlive() {
+	stat, err2 := readStat(p.pid)
+	line, _ := readSmall(procFile(p.pid, "cmdline"))
+	called, _, _ := bytes.Cut(line, []byte{0})
+	if err != nil || err2 != nil || stat.started != started || !p.isAlive() {
 		return errGone
+	}
+	if stat.name != nameOfKey(key) || filepath.Base(string(called)) != HelperName {
+		return refusedKey
 	}
 	if field(status, "TracerPid:", 0) != 0 {
 		return refusedDebugger

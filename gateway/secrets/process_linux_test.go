@@ -47,10 +47,15 @@ func TestWhatTheKernelSaysOfAPeer(t *testing.T) {
 		require.Equal(t, f.chain[i].parent, c.pid)
 		require.LessOrEqual(t, c.started, f.chain[i].started, "a parent is older")
 	}
-	require.Equal(t, errGone, p.checkSealed(f.asker.started+1), "another process with that number")
-	if os.Geteuid() != 0 { // root reads all
-		require.Equal(t, refusedDebugger, p.checkSealed(f.asker.started), "its memory is open")
-	}
+	key := []byte("key")
+	require.Equal(t, errGone, p.checkSealed(f.asker.started+1, key), "another process with that number")
+	require.Equal(t, refusedKey, p.checkSealed(f.asker.started, key), "it has not shown the key")
+	name, err := os.ReadFile("/proc/self/comm")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, nameProcess(string(name))) }()
+	require.NoError(t, nameProcess(nameOfKey(key)))
+	require.Equal(t, refusedKey, p.checkSealed(f.asker.started, []byte("another key")))
+	require.Equal(t, refusedKey, p.checkSealed(f.asker.started, key), "it is not the helper")
 }
 
 // A pipe that a third process holds open is not for the program alone.

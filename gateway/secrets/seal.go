@@ -4,6 +4,8 @@ import (
 	"crypto/ecdh"
 	"crypto/hpke"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 
 	"terminalproxy/protocol"
@@ -27,6 +29,14 @@ func NewKey() (*Key, error) {
 
 // Public returns the half for the one who answers.
 func (k *Key) Public() []byte { return k.private.PublicKey().Bytes() }
+
+// nameOfKey returns the name that a process has while it asks with a key. The kernel lets no other
+// process give it that name: whoever speaks on a connection that the helper has inherited, or left
+// to others, cannot ask with another key. The kernel keeps 15 bytes of a name, here 90 bits.
+func nameOfKey(public []byte) string {
+	sum := sha256.Sum256(public)
+	return base64.RawURLEncoding.EncodeToString(sum[:])[:15]
+}
 
 // Open opens the answer to a question with these words.
 func (k *Key) Open(kind, prompt string, sealed []byte) ([]byte, error) {

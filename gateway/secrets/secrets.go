@@ -128,15 +128,21 @@ func (b *Broker) identify(conn *net.UnixConn) (*Asker, error) {
 	return &Asker{conn: conn, facts: f, program: program}, nil
 }
 
-// checkSealed returns an error unless the helper still runs, and the kernel keeps its memory from
-// the user's other processes.
-func (a *Asker) checkSealed() error {
+// checkSealed returns an error unless the helper still runs and asks with this key, the kernel
+// keeps its memory from the user's other processes, and none of those could read its output.
+func (a *Asker) checkSealed(key []byte) error {
 	p, err := openPeer(a.conn)
 	if err != nil {
 		return errGone
 	}
 	defer p.close()
-	return p.checkSealed(a.facts.asker.started)
+	if err := p.checkSealed(a.facts.asker.started, key); err != nil {
+		return err
+	}
+	if len(findSharers(a.facts.stdout, p.pid, a.facts.chain[0].pid)) > 0 {
+		return refusedSharers
+	}
+	return nil
 }
 
 // ServeAsk serves the second step: it puts the question to the user and waits for the answer. The
@@ -159,7 +165,7 @@ func (b *Broker) ServeAsk(w http.ResponseWriter, r *http.Request, a *Asker) {
 	defer cancel()
 	answer, err := b.ask(ctx, a, q)
 	if err == nil {
-		err = a.checkSealed()
+		err = a.checkSealed(q.PublicKeyB64)
 	}
 	if err != nil {
 		b.refuse(w, err)
@@ -170,7 +176,7 @@ func (b *Broker) ServeAsk(w http.ResponseWriter, r *http.Request, a *Asker) {
 
 // ask puts a question to the user.
 func (b *Broker) ask(ctx context.Context, a *Asker, q question) (*protocol.SecretAnswer, error) {
-	if err := a.checkSealed(); err != nil {
+	if err := a.checkSealed(q.PublicKeyB64); err != nil {
 		return nil, err
 	}
 	clients := b.Clients()

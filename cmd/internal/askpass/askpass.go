@@ -28,7 +28,7 @@ import (
 )
 
 // Name is the name under which the gateway's program is this one.
-const Name = "gateway-askpass"
+const Name = secrets.HelperName
 
 // againVariable marks a helper that asks a second time because the gateway changed hands. It says
 // when it asked first, in Unix milliseconds.
