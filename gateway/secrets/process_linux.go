@@ -88,6 +88,9 @@ func (p *peer) readFacts(own []os.FileInfo) (*facts, error) {
 	f.stdout, _ = os.Readlink(procFile(p.pid, "fd/1"))
 	if len(f.chain) > 0 {
 		program := &f.chain[0]
+		if program.effective != 0 { // the kernel shows nothing of root's program
+			f.beside = f.beside && isBeside(program.pid)
+		}
 		if strings.HasPrefix(f.stdout, "pipe:") {
 			f.sharers = findSharers(f.stdout, p.pid, program.pid)
 			f.programPipe = holdsPipe(program.pid, f.stdout) || program.effective == 0 && isRootsPipe(p.pid)
@@ -164,10 +167,7 @@ func readProcess(pid int) (process, error) {
 	p.tracer = field(status, "TracerPid:", 0)
 	p.path, _ = os.Readlink(procFile(pid, "exe"))
 	p.dir, _ = os.Readlink(procFile(pid, "cwd"))
-	if info, err := os.Stat(procFile(pid, "exe")); err == nil {
-		stat, ok := info.Sys().(*syscall.Stat_t)
-		p.system = ok && stat.Uid == 0 && info.Mode().Perm()&0o022 == 0
-	}
+	p.system = isSystemFile(p.path, procFile(pid, "exe"))
 	line, _ := readSmall(procFile(pid, "cmdline"))
 	if line = bytes.TrimSuffix(line, []byte{0}); len(line) > 0 {
 		p.args = strings.Split(string(line), "\x00")
@@ -197,6 +197,33 @@ func readStat(pid int) (process, error) {
 	parent, _ := strconv.Atoi(fields[1])
 	started, _ := strconv.ParseInt(fields[19], 10, 64)
 	return process{pid: pid, parent: parent, started: started, name: string(stat[from+1 : to])}, nil
+}
+
+// isSystemFile reports whether a process's program is the file at this path, and the file and the
+// directories on the way to it are root's alone to change. Otherwise the user could have given the
+// file its name. What a file system of the user's own says about owners is not believed.
+func isSystemFile(path, exe string) bool {
+	at, err := os.Lstat(path)
+	runs, err2 := os.Stat(exe)
+	if err != nil || err2 != nil || !os.SameFile(at, runs) {
+		return false
+	}
+	for {
+		stat, ok := at.Sys().(*syscall.Stat_t)
+		var fs unix.Statfs_t
+		if !ok || stat.Uid != 0 || at.Mode().Perm()&0o022 != 0 ||
+			unix.Statfs(path, &fs) != nil || fs.Type == unix.FUSE_SUPER_MAGIC {
+			return false
+		}
+		parent := filepath.Dir(path)
+		if parent == path {
+			return true
+		}
+		if at, err = os.Lstat(parent); err != nil {
+			return false
+		}
+		path = parent
+	}
 }
 
 // field returns a number of a line of a status, -1 if it is missing.

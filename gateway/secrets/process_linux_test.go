@@ -77,3 +77,18 @@ func TestWhoCouldReadAnAnswer(t *testing.T) {
 	_, err = readProcess(cmd.Process.Pid)
 	require.Error(t, err)
 }
+
+// A program is the system's only under the name that root has given it.
+func TestWhoseProgramItIs(t *testing.T) {
+	shell, err := filepath.EvalSymlinks("/bin/sh")
+	require.NoError(t, err)
+	require.True(t, isSystemFile(shell, shell))
+	other, err := filepath.EvalSymlinks("/usr/bin/env")
+	require.NoError(t, err)
+	require.False(t, isSystemFile(other, shell), "another file lies there")
+	own := filepath.Join(t.TempDir(), "ssh") // root's file, if root runs this, in a directory of all
+	require.NoError(t, os.WriteFile(own, nil, 0o755))
+	require.False(t, isSystemFile(own, own))
+	require.False(t, isSystemFile("/bin/sh/../none", shell))
+	require.False(t, isSystemFile("", shell))
+}
