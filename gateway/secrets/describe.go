@@ -40,8 +40,7 @@ func (f *facts) describe(program string, clients map[int]string) protocol.Secret
 	p := &f.chain[0]
 	a := protocol.SecretAsker{
 		Program: program, Pid: p.pid, Started: p.started,
-		Command: clip(quoteCommand(f.typedCommand(program)), protocol.MaxText), Cwd: clip(f.asker.dir, protocol.MaxText),
-		Host: clip(findHost(p.args), protocol.MaxReason),
+		Command: clip(quoteCommand(f.typedCommand(program)), protocol.MaxText), Cwd: clip(cmp.Or(p.dir, f.asker.dir), protocol.MaxText), // the kernel hides that of sudo
 	}
 	for _, c := range f.chain[1:] {
 		a.Chain = append(a.Chain, clip(c.program(), protocol.MaxName))
@@ -131,12 +130,25 @@ func isSpecial(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:=@,+%^", r)
 }
 
-// findHost returns the machine that git names in a command line.
-func findHost(args []string) string {
-	for _, arg := range args {
-		if m := addressOf().FindStringSubmatch(arg); m != nil {
-			return m[1]
-		}
+// findHost returns the machine that git's part for a network talks to, which its second argument
+// and its prompt name alike: the first argument is the user's own name for it, an address may lead
+// on to another, and a proxy asks for a password of its own.
+func findHost(program string, args []string, prompt string) string {
+	if program != "git" || len(args) < 3 {
+		return ""
+	}
+	m := addressOf().FindStringSubmatch(args[2])
+	_, asked, isAddress := strings.Cut(prompt, "://")
+	end := strings.LastIndexByte(asked, '\'')
+	if m == nil || !isAddress || end < 0 {
+		return ""
+	}
+	host, user := asked[:end], ""
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		host, user = host[at+1:], host[:at]
+	}
+	if host == m[1] || strings.HasPrefix(host, m[1]+"/") && !strings.Contains(user, "/") {
+		return m[1]
 	}
 	return ""
 }

@@ -105,10 +105,38 @@ func TestWhatTheUserReadsOfAnAsker(t *testing.T) {
 	f.chain[0] = process{pid: 40, name: "x", path: "/home/ada/bin/git-remote-https", args: []string{"", "origin", "https://ada:x@example.com:8443/a b"}, real: ada, effective: ada}
 	got := f.describe("git", nil)
 	require.Equal(t, "/home/ada/bin/git-remote-https origin 'https://ada:x@example.com:8443/a b'", got.Command)
-	require.Equal(t, "example.com:8443", got.Host)
 	f.chain = append([]process{f.chain[0], program("/usr/bin/git", "git", "remote-https", "x"), program("/usr/bin/git", "git", "push")}, f.chain[1:]...)
 	require.Equal(t, "git push", f.describe("git", nil).Command)
 	require.NoError(t, protocol.Check(&protocol.SecretAsk{RequestID: "r", SessionID: "s", Kind: "text", PublicKeyB64: []byte("k"), Asker: got}))
+}
+
+// The question names a machine only if git's own argument and its prompt agree on it.
+func TestWhichMachineAsks(t *testing.T) {
+	const good, evil = "https://good.example/x", "http://evil.example:8080/x"
+	for _, c := range []struct {
+		program string
+		args    []string
+		prompt  string
+		host    string
+	}{
+		{"git", []string{"git-remote-https", "origin", good}, "Username for 'https://good.example': ", "good.example"},
+		{"git", []string{"git-remote-https", "origin", "https://ada:x@good.example:8443/a b"}, "Password for 'https://ada@good.example:8443': ", "good.example:8443"},
+		{"git", []string{"git-remote-https", "origin", good}, "Password for 'https://a/b@good.example': ", "good.example"},
+		{"git", []string{"git-remote-https", "origin", good}, "Password for 'https://ada@good.example/x': ", "good.example"},
+		{"git", []string{"git-remote-https", good, evil}, "Password for 'http://ada@evil.example:8080': ", "evil.example:8080"},
+		{"git", []string{"git-remote-https", "origin", good}, "Password for 'https://ada@evil.example': ", ""},
+		{"git", []string{"git-remote-https", "origin", good}, "Password for 'https://good.example@evil.example': ", ""},
+		{"git", []string{"git-remote-https", "origin", good}, "Password for 'https://good.example/@evil.example': ", ""},
+		{"git", []string{"git-remote-https", "origin", good}, "Password for 'https://good.example.evil.example': ", ""},
+		{"git", []string{"git-remote-https", "origin", good}, "", ""},
+		{"git", []string{"git-remote-https", good}, "Username for 'https://good.example': ", ""},
+		{"ssh", []string{"ssh", "-l", "ssh://good.example", "evil.example"}, "x@evil.example's password: ", ""},
+	} {
+		require.Equal(t, c.host, findHost(c.program, c.args, c.prompt), c.prompt, c.args)
+	}
+	f := asked(program("/usr/bin/ssh", "ssh"))
+	f.chain[0].dir, f.asker.dir = "/home/ada/evil", "/home/ada/good"
+	require.Equal(t, "/home/ada/evil", f.describe("ssh", nil).Cwd, "a helper could go elsewhere")
 }
 
 func TestAQuestionGoesWhereThePersonIs(t *testing.T) {

@@ -185,6 +185,7 @@ func (b *Broker) ask(ctx context.Context, a *Asker, q question) (*protocol.Secre
 		Asker: a.facts.describe(a.program, clients),
 	}
 	program := &a.facts.chain[0]
+	m.Asker.Host = clip(findHost(a.program, program.args, q.Prompt), protocol.MaxReason)
 	id := identity{program.pid, program.started}
 	agent := a.facts.agentProcess(m.Asker.Agent, clients)
 	var err error
