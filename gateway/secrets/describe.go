@@ -78,7 +78,8 @@ func (f *facts) findAgent(clients map[int]string) (name string, proven bool) {
 	return "", false
 }
 
-// agentProcess returns the process of the nearest agent, or the asking program's own.
+// agentProcess returns the process of the nearest agent, or the farthest ancestor: unknown programs
+// start as many others as they like.
 func (f *facts) agentProcess(name string, clients map[int]string) *process {
 	for i := range f.chain {
 		alone := &facts{chain: f.chain[i : i+1]}
@@ -86,7 +87,7 @@ func (f *facts) agentProcess(name string, clients map[int]string) *process {
 			return &f.chain[i]
 		}
 	}
-	return &f.chain[0]
+	return &f.chain[len(f.chain)-1]
 }
 
 // looksLike returns the coding agent that a process looks like, or "".

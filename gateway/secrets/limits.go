@@ -13,6 +13,7 @@ const (
 	// answer asks for ever.
 	askersPerProgram = 3
 	askersPerAgent   = 10 // in a minute
+	askersInAll      = 30 // in a minute: any process can look like another agent
 	agentPause       = time.Minute
 	rememberedFor    = 10 * time.Minute
 	maxRemembered    = 256
@@ -43,10 +44,27 @@ type use struct {
 	shut    time.Time // until when it may not ask
 }
 
+// countRecent notes a question, unless most of them came within the last minute.
+func (u *use) countRecent(now time.Time, most int) (isFew bool) {
+	for len(u.recent) > 0 && now.Sub(u.recent[0]) >= time.Minute {
+		u.recent = u.recent[1:]
+	}
+	switch {
+	case now.Before(u.shut):
+		return false
+	case len(u.recent) >= most:
+		u.shut = now.Add(agentPause)
+		return false
+	}
+	u.recent = append(u.recent, now)
+	return true
+}
+
 // limits bound how often programs ask.
 type limits struct {
 	mu   sync.Mutex
 	uses map[identity]*use
+	all  use
 }
 
 // admit counts a question. again means that the program has had an answer to these words.
@@ -61,21 +79,14 @@ func (l *limits) admit(
 		most = 1
 	}
 	p.kinds[kind]++
-	for len(a.recent) > 0 && now.Sub(a.recent[0]) >= time.Minute {
-		a.recent = a.recent[1:]
-	}
 	switch {
 	case p.refused:
 		return false, refusedByUser
 	case p.kinds[kind] > most:
 		return false, refusedOften
-	case now.Before(a.shut):
-		return false, refusedFlood
-	case len(a.recent) >= askersPerAgent:
-		a.shut = now.Add(agentPause)
+	case !a.countRecent(now, askersPerAgent), !l.all.countRecent(now, askersInAll):
 		return false, refusedFlood
 	}
-	a.recent = append(a.recent, now)
 	return p.words[words], nil
 }
 

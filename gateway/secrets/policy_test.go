@@ -101,6 +101,7 @@ func TestWhatTheUserReadsOfAnAsker(t *testing.T) {
 	require.Equal(t, "agent", f.describe("sudo", map[int]string{os.Getpid(): ""}).Agent)
 	require.True(t, f.describe("sudo", map[int]string{os.Getpid(): ""}).Proven)
 	require.Empty(t, f.describe("sudo", nil).Agent)
+	require.Equal(t, 10, f.agentProcess("", nil).pid, "an unknown one counts with its relatives")
 	f.chain[1].args = []string{"bash", "-c", "a b'c\x1b[2J"}
 	f.chain[0] = process{pid: 40, name: "x", path: "/home/ada/bin/git-remote-https", args: []string{"", "origin", "https://ada:x@example.com:8443/a b"}, real: ada, effective: ada}
 	got := f.describe("git", nil)
@@ -173,6 +174,13 @@ func TestHowOftenAProgramMayAsk(t *testing.T) {
 	require.Equal(t, refusedFlood, admit(52, 9, protocol.SecretHidden))
 	now = now.Add(2 * time.Second)
 	require.NoError(t, admit(53, 9, protocol.SecretHidden))
+
+	now = now.Add(2 * time.Minute)
+	for agent := range askersInAll {
+		require.NoError(t, admit(100+agent, 100+agent, protocol.SecretHidden))
+	}
+	require.Equal(t, refusedFlood, admit(200, 200, protocol.SecretHidden), "all agents together")
+	now = now.Add(agentPause + time.Second)
 
 	l.noteAnswer(now, identity{60, 1}, "x", true)
 	require.Equal(t, refusedByUser, admit(60, 7, protocol.SecretHidden))

@@ -66,9 +66,9 @@ func (d *Desk) inputLine(cols int) string {
 	m := d.queue[0].ask
 	keys := "Enter sends · Esc closes · " + d.conf.Refuse() + " refuses"
 	head := wanted(m.Kind) + " for " + m.Asker.Program + ": "
-	text := string(d.text)
-	if m.Kind != protocol.SecretText {
-		text = strings.Repeat("•", utf8.RuneCount(d.text))
+	text := strings.Repeat("•", utf8.RuneCount(d.text))
+	if m.Kind == protocol.SecretText {
+		text = string(d.text)
 	}
 	room := max(4, cols-len(keys)-len(head)-5)
 	return notice.Line(cols, head+notice.FitTail(text, room)+"▏", keys)
