@@ -92,6 +92,9 @@ func askUser(kind, prompt string) ([]byte, error) {
 		awaitReaderEnd()
 		cancel()
 	}()
+	if isGit(prompt) && printsPasswords(os.LookupEnv) {
+		return nil, errors.New("git would print the password (GIT_TRACE_REDACT): run it without")
+	}
 	if isGit(prompt) && storesPasswords(ctx) {
 		return nil, errors.New("git would write the password to a file (credential.helper is " +
 			"store): ask the user to run the command")
@@ -185,6 +188,17 @@ func isGit(prompt string) bool {
 	return strings.HasPrefix(prompt, "Username for ") || strings.HasPrefix(prompt, "Password for ")
 }
 
+// printsPasswords reports whether the git that asks shows in its trace what it sends.
+func printsPasswords(lookUp func(string) (string, bool)) bool {
+	value, isSet := lookUp("GIT_TRACE_REDACT")
+	n, err := strconv.Atoi(value)
+	isOff := err == nil && n == 0 ||
+		slices.Contains([]string{"", "false", "no", "off"}, strings.ToLower(value))
+	_, isVerbose := lookUp("GIT_CURL_VERBOSE")
+	_, isTraced := lookUp("GIT_TRACE_CURL")
+	return isSet && isOff && (isVerbose || isTraced)
+}
+
 // storesPasswords reports whether the git that asks keeps passwords in a file. Its settings are
 // those of this process's directory and environment.
 func storesPasswords(ctx context.Context) bool {
@@ -209,6 +223,9 @@ func storesPasswords(ctx context.Context) bool {
 }
 
 func isStore(word string) bool {
-	base := filepath.Base(word)
-	return base == "store" || base == "git-credential-store" || base == "!git-credential-store"
+	switch filepath.Base(strings.Trim(word, `!"';`)) {
+	case "store", "credential-store", "git-credential-store":
+		return true
+	}
+	return false
 }
