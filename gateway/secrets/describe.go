@@ -40,7 +40,9 @@ func (f *facts) describe(program string, clients map[int]string) protocol.Secret
 	p := &f.chain[0]
 	a := protocol.SecretAsker{
 		Program: program, Pid: p.pid, Started: p.started,
-		Command: clip(quoteCommand(f.typedCommand(program)), protocol.MaxText), Cwd: clip(cmp.Or(p.dir, f.asker.dir), protocol.MaxText), // the kernel hides that of sudo
+		Command: clip(quoteCommand(f.typedCommand(program)), protocol.MaxText),
+		// The kernel hides the directory of sudo.
+		Cwd: clip(cmp.Or(p.dir, f.asker.dir), protocol.MaxText),
 	}
 	for _, c := range f.chain[1:] {
 		a.Chain = append(a.Chain, clip(c.program(), protocol.MaxName))

@@ -43,7 +43,7 @@ type facts struct {
 	// gateway's namespaces of processes and users.
 	ownFile, beside bool
 	stdout          string // what its standard output is, as /proc names it
-	programPipe     bool   // that is a pipe of the program that started it
+	programPipe     bool   // the program that started the asker made it, or holds it
 	sharers         []int  // other processes that could read from there
 }
 

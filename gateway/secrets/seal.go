@@ -31,8 +31,8 @@ func NewKey() (*Key, error) {
 func (k *Key) Public() []byte { return k.private.PublicKey().Bytes() }
 
 // nameOfKey returns the name that a process has while it asks with a key. The kernel lets no other
-// process give it that name: whoever speaks on a connection that the helper has inherited, or left
-// to others, cannot ask with another key. The kernel keeps 15 bytes of a name, here 90 bits.
+// process give it that name: another process with the helper's connection cannot ask with a key of
+// its own. The kernel keeps 15 bytes of a name, here 90 bits.
 func nameOfKey(public []byte) string {
 	sum := sha256.Sum256(public)
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:15]

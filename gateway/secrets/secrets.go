@@ -139,7 +139,7 @@ func (a *Asker) checkSealed(key []byte) error {
 	if err := p.checkSealed(a.facts.asker.started, key); err != nil {
 		return err
 	}
-	if len(findSharers(a.facts.stdout, p.pid, a.facts.chain[0].pid)) > 0 {
+	if len(findSharers(a.facts.stdout, a.facts.asker.pid, a.facts.chain[0].pid)) > 0 {
 		return refusedSharers
 	}
 	return nil
