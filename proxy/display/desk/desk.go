@@ -130,14 +130,15 @@ func publicKey(b []byte) (hpke.PublicKey, error) {
 	return hpke.NewDHKEMPublicKey(public)
 }
 
-// findSameLocked returns the question that m repeats: under its id, or of the same process with the
-// same words while the gateway is lost.
+// findSameLocked returns the question that m repeats: of the same process with the same words,
+// under its id or while the gateway is lost. A question that the user has read must not become
+// another program's.
 func (d *Desk) findSameLocked(m *protocol.SecretAsk) *question {
 	at := slices.IndexFunc(d.queue, func(q *question) bool {
 		a, b := q.ask.Asker, m.Asker
-		return q.ask.RequestID == m.RequestID ||
-			!q.lost.IsZero() && a.Pid == b.Pid && a.Started == b.Started &&
-				q.ask.Prompt == m.Prompt && q.ask.Kind == m.Kind
+		return (q.ask.RequestID == m.RequestID || !q.lost.IsZero()) &&
+			a.Pid == b.Pid && a.Started == b.Started &&
+			q.ask.Prompt == m.Prompt && q.ask.Kind == m.Kind
 	})
 	if at < 0 {
 		return nil

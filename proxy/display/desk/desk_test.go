@@ -344,6 +344,22 @@ func TestWhatIsNotAsked(t *testing.T) {
 		line, _ := s.ComposeLine(80, 24)
 		require.NotContains(t, line, "1 of 2")
 	})
+	run(t, "another program's with that id", func(t *testing.T, s *stage) {
+		first := s.ask("1", protocol.SecretHidden, "x")
+		s.show()
+		require.Empty(t, s.press("\x07sec"))
+		other := *first
+		other.Asker.Pid++
+		s.Ask(&other)
+		words := *first
+		words.Prompt = "y"
+		s.Ask(&words)
+		require.Empty(t, s.press("ret\r"))
+		_, text := s.answer(first)
+		require.Equal(t, "secret", text)
+		line, _ := s.ComposeLine(80, 24)
+		require.Contains(t, line, "1 of 2")
+	})
 }
 
 // Words of others cannot draw, turn the direction of writing, end their quotation marks or pass for
