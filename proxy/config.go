@@ -64,6 +64,7 @@ type AgentConfig struct {
 	Away, Back func()
 	URL        string // of the gateway's proxy door
 	Header     http.Header
+	OwnGateway bool           // the gateway is the user's own, of this machine: it may ask for secrets
 	Others     []link.Door    // gateways to turn to when that one does not answer or is lost
 	Level      protocol.Level // given to the first agent that asks; "" grants nothing
 	For        time.Duration  // longest grant; 0 and control.Unlimited as in [control.Config]

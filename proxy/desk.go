@@ -17,8 +17,9 @@ func (s *session) newDesk(agent *AgentConfig) *desk.Desk {
 		SessionID: s.id,
 		Send:      func(m protocol.Message) { s.link.Send(m) },
 		Repaint:   func() { s.copier.Repaint() },
+		// Another gateway could have the answer for itself: it names the program and the key.
 		CanAsk: func() bool {
-			return s.conf.headless == nil && !agent.NoNotice && s.term.HasKeyboard() &&
+			return agent.OwnGateway && s.conf.headless == nil && !agent.NoNotice && s.term.HasKeyboard() &&
 				s.term.HasScreen()
 		},
 		Ended: func(o desk.Outcome) {

@@ -306,6 +306,7 @@ func useLocalGateway(agent *proxy.AgentConfig, log *slog.Logger) (closeLocal fun
 	}
 	own := local.New(dir, log)
 	own.Draw = beside.Draw
+	agent.OwnGateway = true
 	agent.Dial, agent.Away, agent.Back = own.Dial, own.GiveUpPlace, own.ServeAgain
 	agent.Join = func() (link.Seat, error) {
 		if seat, err := own.TakeSeat(); seat != nil || err != nil {

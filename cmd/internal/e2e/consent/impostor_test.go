@@ -1,6 +1,8 @@
 package consent_test
 
 import (
+	"crypto/ecdh"
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -91,6 +93,23 @@ func (i *impostor) signed(token string, change func(*protocol.ControlDecide)) *p
 	change(m)
 	m.SignatureB64 = auth.Sign(token, m.Signed(i.open.StartedAt))
 	return m
+}
+
+// A gateway that is not the user's own one cannot ask for passwords: it could give the answer's key
+// and the program's name as it likes.
+func TestAFakeGatewayCannotAskForPasswords(t *testing.T) {
+	w := world.New(t)
+	i := newImpostor(w)
+	s := w.Terminal(120, 24)
+	s.RunListener("--agent --gateway " + i.at)
+	i.open = waitMessage(i, func(*protocol.SessionOpen) bool { return true })
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	i.mustRefuse("a question for a password", &protocol.SecretAsk{
+		RequestID: "p", SessionID: i.open.SessionID, Kind: protocol.SecretHidden, Prompt: "[sudo] password: ",
+		Asker: protocol.SecretAsker{Program: "sudo", Command: "sudo id"}, PublicKeyB64: key.PublicKey().Bytes(),
+	}, protocol.CodeUnavailable)
+	require.NotContains(t, s.Screen(), "wants your password")
 }
 
 // R53: the proxy decides. A gateway can only ask, whatever it sends and whichever user runs it.
