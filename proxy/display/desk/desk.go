@@ -24,6 +24,9 @@ const (
 	maxQuestions = 8
 	// lostFor is how long a question stays when the gateway is lost: its asker comes again with it.
 	lostFor = 5 * time.Second
+	// strayFor is how long keys go nowhere after a press of the answer's key that did not count,
+	// and after each of them: a person who has not seen that types the password.
+	strayFor = 2 * time.Second
 )
 
 // FirstNumber is the number before the first question: all of them differ from those of control.
@@ -78,6 +81,7 @@ type Desk struct {
 	// count.
 	ignored uint64
 	typed   time.Time // the user's last key for the program
+	stray   time.Time // until when keys go nowhere
 	swallow time.Time // until when the key that refuses does nothing more
 
 	open bool   // the user types an answer
@@ -230,6 +234,7 @@ func (d *Desk) finishLocked(verdict string, sealed []byte) {
 	q := d.queue[0]
 	d.queue = slices.Delete(d.queue, 0, 1)
 	d.closeLineLocked()
+	d.stray = time.Time{}
 	d.beginLocked()
 	d.conf.Send(&protocol.SecretAnswer{
 		RequestID: q.ask.RequestID, SessionID: d.conf.SessionID, Verdict: verdict, SealedB64: sealed,

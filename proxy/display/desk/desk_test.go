@@ -235,6 +235,32 @@ func TestAKeyThatIsMeantForSomethingElseAnswersNothing(t *testing.T) {
 		line, _ := s.ComposeLine(80, 24)
 		require.Contains(t, line, "press again: Ctrl+G")
 	})
+	run(t, "a password behind a key that came too early", func(t *testing.T, s *stage) {
+		early := func() {
+			require.Equal(t, "vi", s.press("vi"))
+			s.ask("1", protocol.SecretHidden, "x")
+			_, number := s.ComposeLine(80, 24)
+			s.NoteShown(time.Now(), number)
+			time.Sleep(time.Second)
+			require.Empty(t, s.press("\x07"))
+			require.False(t, s.IsOpen())
+		}
+		for _, text := range []string{"secret\r", "\x1b[200~secret\x1b[201~\r", "sec\x1b"} {
+			early()
+			require.Empty(t, s.press(text), "it reaches no program")
+			require.Equal(t, "l", s.press("l"), "what follows does")
+			s.Withdraw("1")
+		}
+		early()
+		time.Sleep(strayFor)
+		require.Equal(t, "l", s.press("l"))
+		time.Sleep(2 * time.Second)
+		require.Empty(t, s.press("\x1c"))
+		early()
+		require.Empty(t, s.press("\x1c"))
+		require.Equal(t, "l", s.press("l"), "the question is refused")
+		require.Len(t, s.sent, 2)
+	})
 	run(t, "covered", func(t *testing.T, s *stage) {
 		s.ask("1", protocol.SecretHidden, "x")
 		s.show()

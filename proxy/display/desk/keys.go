@@ -23,9 +23,13 @@ func (d *Desk) NoteGrantKey(now time.Time) (took bool) {
 		return false
 	case !d.isAnswerableLocked(now):
 		d.ignored = d.number
+		if d.queue[0].ask.Kind != protocol.SecretConfirm {
+			d.stray = now.Add(strayFor)
+		}
 	case d.queue[0].ask.Kind == protocol.SecretConfirm:
 		d.sendLocked([]byte("yes"))
 	default:
+		d.stray = time.Time{}
 		d.open, d.text = true, make([]byte, 0, protocol.MaxSecret)
 	}
 	return true
@@ -64,10 +68,7 @@ func (d *Desk) AddKey(now time.Time, u keys.Unit, inPaste bool) (rest []byte, to
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.open {
-		if u.Kind == keys.Key || u.Kind == keys.Paste {
-			d.typed = now
-		}
-		return nil, false
+		return nil, d.dropStrayLocked(now, u)
 	}
 	switch u.Kind {
 	case keys.Key, keys.Paste:
@@ -87,6 +88,25 @@ func (d *Desk) AddKey(now time.Time, u keys.Unit, inPaste bool) (rest []byte, to
 	}
 	d.conf.Repaint()
 	return rest, true
+}
+
+// dropStrayLocked reports whether a key, while no line is open, goes nowhere. Enter and Esc are the
+// last such keys.
+func (d *Desk) dropStrayLocked(now time.Time, u keys.Unit) bool {
+	switch u.Kind {
+	case keys.Key, keys.Paste, keys.PasteStart, keys.PasteEnd:
+	default:
+		return false
+	}
+	if !now.Before(d.stray) {
+		d.typed = now
+		return false
+	}
+	d.stray = now.Add(strayFor)
+	if u.Kind == keys.Key && (bytes.IndexByte(u.Bytes, '\r') >= 0 || string(u.Bytes) == "\x1b") {
+		d.stray = time.Time{}
+	}
+	return true
 }
 
 // addBytesLocked applies the keys of a unit, and returns those behind the one that closed the line.
