@@ -30,10 +30,17 @@ func parent(root string, pid int) int {
 	return ppid
 }
 
+// statMemory describes a file of a process that shares the owner of its memory and descriptors. The
+// kernel gives them to root if the process is not dumpable (proc(5)). The directory /proc/PID stays
+// the user's, as every directory there that all may read.
+func statMemory(root string, pid int) (os.FileInfo, error) {
+	return os.Stat(proc(root, pid, "environ"))
+}
+
 // checkProcess looks whether other processes of the user can read a proxy's memory and take its
-// descriptors. The kernel gives the files of a process that is not dumpable to root (proc(5)).
+// descriptors.
 func (d *doctor) checkProcess(name string, pid int) {
-	info, err := os.Stat(proc(d.root, pid, ""))
+	info, err := statMemory(d.root, pid)
 	switch {
 	case pid == 0 || err != nil:
 		d.addWarning(name, "", "not found on this machine")
