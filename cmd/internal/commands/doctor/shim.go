@@ -156,13 +156,15 @@ var execLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*exec\s+(?:-a\s+\S+\s+)?(?:--\s+)?["']?([^\s"']+)`)
 })
 
-// execTarget returns the program that a shell's script becomes with exec, if the script names one
+// execCall matches the call of another language that gives its process to another program: exec of
+// perl and ruby, and those of Python's os, with the names of exec(3).
+var execCall = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bexec(?:[lv]p?e?)?\b`)
+})
+
+// execTarget returns the program that a script becomes with exec, if it is a shell's and names one
 // program by its whole path. execs reports whether it becomes any.
 func execTarget(path string) (target string, execs bool) {
-	interpreter, _ := interpreterOf(policy.InterpreterLine(path))
-	if !strings.HasSuffix(interpreter, "sh") {
-		return "", false
-	}
 	file, err := os.Open(path)
 	if err != nil {
 		return "", false
@@ -170,6 +172,10 @@ func execTarget(path string) (target string, execs bool) {
 	defer func() { _ = file.Close() }()
 	text := make([]byte, maxScript)
 	n, _ := file.Read(text)
+	interpreter, _ := interpreterOf(policy.InterpreterLine(path))
+	if !strings.HasSuffix(interpreter, "sh") {
+		return "", execCall().Match(text[:n])
+	}
 	for _, m := range execLine().FindAllSubmatch(text[:n], -1) {
 		word := string(m[1])
 		if strings.ContainsAny(word[:1], "<>&|;") || word[0] >= '0' && word[0] <= '9' {

@@ -110,6 +110,32 @@ func TestPolicyCheckOfAnUnknownShim(t *testing.T) {
 	require.Contains(t, clitest.Command(t, "policy", "check", "claude", "node", "--level", "type").Out, "allows: claude gets type")
 }
 
+// A script of any language that calls exec is not taken for its interpreter: a rule for that would
+// allow all of its scripts, and not the program. Debian's psql is such a script.
+func TestPolicyCheckOfAScriptThatCallsExec(t *testing.T) {
+	home := t.TempDir()
+	for text, execs := range map[string]bool{
+		"#!/usr/bin/perl -w\nexec { $cmd[0] } @cmd;\n":                      true,
+		"#!/usr/bin/env python3\nimport os\nos.execvp('cat', ['cat'])\n":    true,
+		"#!/usr/bin/env python3\nfrom os import execl as e\ne('/a', 'a')\n": true,
+		"#!/usr/bin/env ruby\nexec('cat')\n":                                true,
+		"#!/usr/bin/env python3\ndb.execute('x'); executor.submit(f)\n":     false,
+		"#!/bin/sh\n# execs nothing\nread x\n":                              false,
+	} {
+		path := filepath.Join(home, "tool")
+		writeProgram(t, path, text)
+		target, got := execTarget(path)
+		require.Equal(t, execs, got, text)
+		require.Empty(t, target, text)
+		if execs {
+			program, note, err := findRunning(t.Context(), path, home)
+			require.NoError(t, err)
+			require.Empty(t, program.Path, text)
+			require.Contains(t, note, "; it may start another program with exec, as only its run shows")
+		}
+	}
+}
+
 func TestInterpreterOf(t *testing.T) {
 	for line, want := range map[string]struct {
 		interpreter string
