@@ -128,6 +128,12 @@ func TestWhichSessionIsMeant(t *testing.T) {
 	clitest.RunFailing(t, cli.StatusNoSession, `no session "vim"`, "read", "vim")
 	clitest.RunFailing(t, cli.StatusNoSession, "hint: keys follow the session, as in gateway send ID esc; running: sh-1, shop-2", "send", "esc", "enter")
 	clitest.RunFailing(t, cli.StatusUsage, "nothing to type: give text, paste, keys, enter or click\nhint: keys follow the session, as in gateway send ID esc\n", "send", "esc")
+	for _, line := range []string{"send sh-1", "send sh-1 --text x --steps y"} {
+		got := clitest.Command(t, strings.Fields(line)...)
+		require.Equal(t, cli.StatusUsage, got.Status, got.Err)
+		require.NotContains(t, got.Err, "keys follow", "an id is no key: %s", line)
+	}
+	require.NotContains(t, clitest.Command(t, "send", "vim", "enter").Err, "keys follow")
 	require.Equal(t, "gateway version "+version.String()+"\n", clitest.Command(t, "version").Out)
 	require.Contains(t, clitest.Command(t, "help", "read").Out, "gateway read [ID]")
 }

@@ -15,6 +15,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/terminal/keys"
 )
 
 // settle is how long the screen has to be quiet after typing.
@@ -143,7 +144,7 @@ func keyForID(id string, err error) error {
 	if !failed || f.Status != cli.StatusNoSession && f.Status != cli.StatusUsage || len(id) < 2 {
 		return err
 	}
-	if _, notKey := (text.Typing{Keys: []string{id}}).Parts(); notKey != nil {
+	if _, notKey := keys.Parse(id); notKey != nil {
 		return err
 	}
 	hint := "keys follow the session, as in gateway send ID " + id
