@@ -320,7 +320,8 @@ func reportNoSocket(env *cli.Env, cause error, here string) {
 		if conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path}); err == nil {
 			_, _ = fmt.Fprintf(env.Err, "gateway: serve: %s serves the local gateway already, on "+
 				"unix:%s: this one serves %s alone\nhint: gateway ls shows its sessions, gateway "+
-				"ls --gateway %s --token-file FILE those of this one; to serve both, end that process first\n",
+				"ls --gateway %s --token-file FILE those of this one; to serve both, start gateway "+
+				"serve before the first proxy --agent or gateway mcp\n",
 				place.ProcessOf(conn), path, here, here)
 			_ = conn.Close()
 			return

@@ -46,8 +46,8 @@ func NewConfine(env *cli.Env) *cobra.Command {
 		Long: "confine prints settings for an agent that runs commands as you. Without them, such " +
 			"a command can read your owner token and\n" +
 			"give itself the keyboard. AGENT is one of " + known + ".\n" +
-			"The sandboxes of claude, codex and copilot refuse each command. gemini and opencode " +
-			"compare names: that prevents mistakes only.\n" +
+			"The sandboxes of claude, codex and copilot keep each command from these files. gemini " +
+			"and opencode compare names: that prevents mistakes only.\n" +
 			"user and devcontainer confine every agent: with a user of its own, or in a container. " +
 			"gateway doctor names agents without any.",
 		Example: "  gateway confine claude        # merge into ~/.claude/settings.json\n" +

@@ -9,7 +9,7 @@ id "$agent" >/dev/null 2>&1 || sudo useradd --create-home "$agent"
 gateway token create "$agent" --role agent |
 	sudo -H -u "$agent" sh -c 'umask 077; cat > "$HOME/gateway.token"'
 token=$(sudo -H -u "$agent" sh -c 'echo "$HOME/gateway.token"')
-echo "Your sessions are served while this runs:  gateway serve"
+echo "Before your first session, start this:     gateway serve"
 echo "The agent connects, once:                  sudo -iu $agent claude mcp add term --" \
 	"gateway mcp --gateway ws://127.0.0.1:7117 --token-file $token"
 echo "It ends for good with:                     gateway token revoke $agent"
