@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -104,6 +105,10 @@ func runPolicyCheck(ctx context.Context, env *cli.Env, in policyOptions) error {
 			"give its path, or the name of an installed program",
 		)
 	case err != nil:
+		// exec's own words name the path twice, and the system call.
+		if cause, ok := errors.AsType[syscall.Errno](err); ok {
+			err = fmt.Errorf("%.40s: %w", in.program, cause)
+		}
 		return cli.Fail(cli.StatusUsage, "policy check: PROGRAM: %w", err)
 	}
 	token, note := localToken(in.agent)

@@ -39,7 +39,7 @@ func TestPolicyCheck(t *testing.T) {
 	says("never: claude is refused at once (config.toml:5)\n", "claude", "cat")
 	says("never: codex is refused at once (config.toml:5)\n"+
 		"note: there is no local token codex: make one with gateway token create codex --local\n", "codex", "cat")
-	clitest.RunFailing(t, cli.StatusUsage, "PROGRAM: ", "policy", "check", "claude", "/nowhere")
+	clitest.RunFailing(t, cli.StatusUsage, "PROGRAM: /nowhere: no such file or directory\n", "policy", "check", "claude", "/nowhere")
 	require.Equal(t, clitest.Result{Out: "revoked\n", Err: "hint: the file that holds it is useless now: rm " + file + "\n"}, clitest.Command(t, "token", "revoke", "claude"))
 	clitest.RunFailing(t, cli.StatusRefused, "token revoke: unknown token \"claude\"\nhint: gateway token ls lists them", "token", "revoke", "claude")
 	require.NoError(t, os.Chmod(path, 0o666))
