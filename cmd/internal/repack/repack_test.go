@@ -132,7 +132,7 @@ func TestFormulaAndFlakeNameTheArchives(t *testing.T) {
 	for _, system := range []string{"x86_64-linux linux-amd64", "aarch64-darwin darwin-arm64"} {
 		name, archive, _ := strings.Cut(system, " ")
 		require.Regexp(t, name+` = \{\s+url = "\S+`+archive, flake["terminalproxy/flake.nix"])
-		out := runIfInstalled(t, "nix-instantiate", "--eval", "--strict", "--expr", `((import `+path+`).outputs {
+		out := runIfInstalled(t, "nix-instantiate", "--store", "dummy://", "--eval", "--strict", "--expr", `((import `+path+`).outputs {
 			self = null;
 			nixpkgs.legacyPackages.`+name+` = { stdenvNoCC.mkDerivation = it: it; fetchurl = it: it.url; };
 		}).packages.`+name+`.default.src`)
