@@ -193,6 +193,9 @@ func (l *life) holdPump() {
 	if l.held != nil {
 		return
 	}
+	if l.s.requests != nil {
+		l.s.requests.SetBehind(true)
+	}
 	reached, held := make(chan struct{}), make(chan struct{})
 	if l.s.pump.Post(func(time.Time) { close(reached); <-held }) {
 		l.held = held
@@ -204,6 +207,9 @@ func (l *life) letPump() {
 	if l.held != nil {
 		close(l.held)
 		l.held = nil
+		if l.s.requests != nil {
+			l.s.requests.SetBehind(false)
+		}
 	}
 }
 

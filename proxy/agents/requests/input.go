@@ -2,12 +2,17 @@ package requests
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/pump"
 )
+
+// behindText says why nothing is typed into a session in the background.
+const behindText = "the user's shell has this session in the background, so no one can type " +
+	"there: ask for control once the user is back"
 
 // deliveries takes agents' inputs, on the link's goroutine, and follows each in a [delivery].
 type deliveries struct {
@@ -18,6 +23,8 @@ type deliveries struct {
 	waits    *agentWaits
 	inbox    *inbox
 	receipts *receipts
+	// behind says that the user's shell has the session in the background, where nothing is typed.
+	behind atomic.Bool
 }
 
 // delivery follows an agent's input to its receipt. Owned by the pump's goroutine, except for the
@@ -84,6 +91,13 @@ func (d *deliveries) handleInput(m *protocol.Input) {
 	if bad, ok := errors.AsType[*protocol.FieldError](err); ok {
 		bad.RequestID, bad.Field = m.RequestID, "parts."+bad.Field
 		d.Link.Send(bad.Reply())
+		return
+	}
+	if d.behind.Load() { // the pump would answer when the user comes back
+		d.Link.Send(&protocol.InputResult{
+			ID: protocol.NewID(), RequestID: m.RequestID, SessionID: d.SessionID,
+			Status: protocol.StatusRefused, Reason: protocol.CodeNoGrant, Message: behindText,
+		})
 		return
 	}
 	if !d.claimInput(m) {

@@ -141,6 +141,10 @@ func New(conf Config) *Handler {
 // Line returns the line that the user and agents share.
 func (h *Handler) Line() *Line { return h.line }
 
+// SetBehind says whether the user's shell has the session in the background, where the pump types
+// nothing and answers nothing.
+func (h *Handler) SetBehind(behind bool) { h.deliveries.behind.Store(behind) }
+
 // Reclaim takes the keyboard back without the reclaim key. It runs on the pump's goroutine.
 func (h *Handler) Reclaim(now time.Time, by string) { h.decisions.reclaim(now, by) }
 
@@ -202,6 +206,10 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 	case *protocol.Note:
 		h.messenger.handleNote(m)
 	case *protocol.Keys:
+		if h.deliveries.behind.Load() {
+			sendError(h.Link, m.RequestID, protocol.CodeUnavailable, behindText)
+			return
+		}
 		h.typists.handleKeys(m)
 	case *protocol.Watch, *protocol.Unwatch, *protocol.Attach, *protocol.Detach,
 		*protocol.ViewerInput:

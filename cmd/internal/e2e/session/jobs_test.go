@@ -346,3 +346,27 @@ func TestATrapR73(t *testing.T) {
 	s.Press("C-d")
 	atPrompt(s, "the shell")
 }
+
+// While the user's shell has a shared session in the background, an agent's input is answered at
+// once. In front again, the session takes input as before.
+func TestNoInputHangsInTheBackgroundR73(t *testing.T) {
+	w := world.New(t)
+	s := w.Terminal(80, 24)
+	require.NoError(t, syscall.Mkfifo(w.Path("fifo"), 0o600))
+	w.Write("job", "echo ready; read x < fifo; while read y; do echo got $y; done\n")
+	s.Typed("clear; proxy --agent --grant drive sh job\n")
+	s.Wait("ready")
+	id := w.Session()
+	s.Press("C-z")
+	atPrompt(s, "stopped")
+	s.Typed("bg\n")
+	s.Wait("&")
+	got := w.Gateway("send", id, "--as", "codex", "--text", "x", "--enter")
+	require.Equal(t, 4, got.Status, got.Err)
+	require.Contains(t, got.Err, "in the background")
+	s.Typed("fg\n")
+	w.Write("fifo", "on\n")
+	w.MustGateway("request", id, "--as", "codex", "--reason", "to test")
+	w.MustGateway("send", id, "--as", "codex", "--text", "this", "--enter")
+	s.Wait("got this")
+}
