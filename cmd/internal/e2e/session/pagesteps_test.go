@@ -113,7 +113,7 @@ var examples = map[string]example{
 	"docs/quickstart.md": {steps: append([]step{
 		{line: "proxy --agent vim", stays: vimIsUp, end: vimEnds},
 		{line: "gateway request", during: func(r *pageRun) { r.last().Answer("C-g") }, want: `granted`},
-		{line: "gateway send", after: func(r *pageRun) { r.last().Wait("added by the agent") }},
+		{line: "gateway send", after: func(r *pageRun) { r.last().Wait("The agent was here.") }},
 		{line: "gateway ls", want: "vim notes.txt"},
 	}, clientSteps[0], step{line: "claude \"look", skip: "needs an account"})},
 	"docs/recipes.md": {
