@@ -139,7 +139,6 @@ func TestSudoAsksTheUser(t *testing.T) {
 func TestAQuestionOutlivesItsGateway(t *testing.T) {
 	a := newTool(t, "git")
 	url := gitServer(a)
-	serving := findProcess(t, a.Dir, "gateway")
 	clone := a.start("git clone -q " + url + " cloned")
 	a.answer("wants your answer for git", "ada")
 	a.waitQuestion("wants your password for git")
@@ -151,7 +150,7 @@ func TestAQuestionOutlivesItsGateway(t *testing.T) {
 	})
 	a.desk.Typed(canary[:4])
 	a.desk.Wait("••••▏")
-	require.NoError(t, syscall.Kill(serving, syscall.SIGKILL))
+	require.NoError(t, a.serving.Cmd.Process.Kill())
 	a.Until(func() bool { return len(a.Sessions()) == 1 }, func() string { return "no other gateway serves" })
 	a.desk.Typed(canary[4:])
 	for end := time.Now().Add(world.Patience); strings.Contains(a.desk.Screen(), "Enter sends") && time.Now().Before(end); time.Sleep(world.Glance) {

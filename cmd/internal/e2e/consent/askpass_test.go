@@ -21,8 +21,9 @@ import (
 // init agent`.
 type tool struct {
 	*world.World
-	desk *world.Terminal // at which the person sits
-	id   string
+	desk    *world.Terminal // at which the person sits
+	id      string
+	serving *world.Server
 }
 
 // newTool opens a shared terminal, and beside it an agent's shell tool.
@@ -30,9 +31,9 @@ func newTool(t *testing.T, programs ...string) *tool {
 	t.Helper()
 	w := world.New(t, append(programs, "setsid")...)
 	w.Env = append(w.Env, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0")
-	w.Serve("gateway", "--log") // a gateway that has nothing to do with the desk's process
+	serving := w.Serve("gateway", "--log") // a gateway that has nothing to do with the desk's process
 	s := w.Terminal(120, 30)
-	return &tool{w, s, s.RunBash("--record rec.cast")}
+	return &tool{w, s, s.RunBash("--record rec.cast"), serving}
 }
 
 // start runs a command as the tool does.
@@ -301,9 +302,9 @@ func findProcess(t *testing.T, dir, name string) (pid int) {
 		require.NoError(t, err)
 		for _, e := range entries {
 			line, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline")
-			cwd, _ := os.Readlink("/proc/" + e.Name() + "/cwd")
+			cwd, _ := os.Readlink("/proc/" + e.Name() + "/cwd") // of a closed process only root may
 			first, _, _ := strings.Cut(string(line), "\x00")
-			if strings.HasPrefix(filepath.Base(first), name) && isWithin(cwd, dir) {
+			if strings.HasPrefix(filepath.Base(first), name) && (isWithin(cwd, dir) || isWithin(first, dir)) {
 				pid, _ = strconv.Atoi(e.Name())
 			}
 		}
