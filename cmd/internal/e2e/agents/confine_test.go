@@ -68,7 +68,9 @@ func TestConfinedAgentsCannotReadTheOwnerToken(t *testing.T) {
 			env := append(chat.SetUp(w, url), "PATH="+filepath.Dir(bin)+":"+filepath.Join(world.Root, "bin")+":"+os.Getenv("PATH"))
 			allowOutside(w, p.name)
 			read := func() string {
+				mu.Lock()
 				seen = ""
+				mu.Unlock()
 				r := w.Prepare(bin, append(p.flags, "read it")...)
 				r.Cmd.Env = append(r.Cmd.Env, env...)
 				r.Run()
