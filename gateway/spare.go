@@ -16,6 +16,9 @@ import (
 // lastWord is how long a refused peer gets to send its request and to read the answer.
 const lastWord = 100 * time.Millisecond
 
+// alwaysThere can be opened as long as a descriptor is left; an image from scratch has no /dev/null.
+const alwaysThere = "/"
+
 // spare is a listener that keeps a file descriptor back. A client that connects while all others
 // are in use gets an answer, and does not wait in the kernel's queue. One goroutine calls Accept.
 type spare struct {
@@ -47,7 +50,7 @@ func (s *spare) Accept() (net.Conn, error) {
 // keepDescriptor opens the spare descriptor if needed, and reports whether it is open.
 func (s *spare) keepDescriptor() bool {
 	if s.back == nil {
-		s.back, _ = os.Open(os.DevNull)
+		s.back, _ = os.Open(alwaysThere)
 	}
 	return s.back != nil
 }
@@ -62,12 +65,12 @@ func (s *spare) releaseDescriptor() {
 // canOpenFiles reports whether the process can still open a directory and a file in it, as it does
 // to see what its own session's program waits for.
 func canOpenFiles() bool {
-	dir, err := os.Open(os.DevNull)
+	dir, err := os.Open(alwaysThere)
 	if err != nil {
 		return false
 	}
 	defer dir.Close()
-	file, err := os.Open(os.DevNull)
+	file, err := os.Open(alwaysThere)
 	if err != nil {
 		return false
 	}

@@ -95,7 +95,7 @@ func (m *ReadResult) CheckFor(asked *Read) error {
 
 // Command is a command line that a shell ran, as the shell's marks tell (OSC 133 and 633). Any
 // program can print those, so all of it is a claim; the proxy itself vouches only for the times and
-// what is said of rows.
+// the rows.
 type Command struct {
 	// Line is the command line, "" where it is not known.
 	Line string `json:"line,omitempty"`

@@ -61,7 +61,7 @@ func TestHeldInputAnswersNothingUnseen(t *testing.T) {
 			[]protocol.InputPart{text("a")},
 			"", "a",
 		},
-		{"lines that nobody asks for", []string{"sed", "-u", "s/^/got-/"}, "", []string{"mine"}, "\r", []protocol.InputPart{text("theirs"), named("enter")}, "", "got-theirs"},
+		{"lines without a prompt", []string{"sed", "-u", "s/^/got-/"}, "", []string{"mine"}, "\r", []protocol.InputPart{text("theirs"), named("enter")}, "", "got-theirs"},
 		{
 			"the prompt of a shell",
 			[]string{"bash", "--norc", "--noprofile", "-i"},

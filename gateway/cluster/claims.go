@@ -357,7 +357,7 @@ func (c *claims) addGenerations(namespace string, list *protocol.SessionsChanged
 	}
 }
 
-// close starts no more calls.
+// close stops starting calls.
 func (c *claims) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

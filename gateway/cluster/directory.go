@@ -95,7 +95,7 @@ func (d *directory) releaseSession(k sessionKey, own *claim, there entry) {
 	}
 }
 
-// close asks for no more lists, and writes no more claims.
+// close stops asking for lists and writing claims.
 func (d *directory) close() {
 	d.claims.close()
 	d.mu.Lock()

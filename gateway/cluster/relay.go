@@ -43,7 +43,7 @@ func newRelay(m *mesh, f finder, wg *sync.WaitGroup) *relay {
 	return &relay{mesh: m, directory: f, wg: wg, routes: make(map[routeKey]*route)}
 }
 
-// close ends all routes, and makes no more.
+// close ends all routes. Later ones are refused.
 func (r *relay) close() {
 	r.mu.Lock()
 	r.closed = true

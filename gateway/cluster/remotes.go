@@ -45,7 +45,7 @@ func newRemotes(cfg Config, m *mesh, g generations, wg *sync.WaitGroup) *remotes
 	}
 }
 
-// close ends all stays, and admits no more.
+// close ends all stays. Later ones are refused.
 func (s *remotes) close() {
 	s.mu.Lock()
 	s.closed = true

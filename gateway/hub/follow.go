@@ -9,7 +9,7 @@ type following[F any] struct {
 	session   *session
 	followers map[*Peer]*F
 	// begin returns the request for the stream, end what ends it; nil if the proxy need not know.
-	// end also drops what is kept for followers.
+	// end also drops the data that is kept for followers.
 	begin, end func() protocol.Message
 }
 

@@ -64,7 +64,7 @@ func TestAChannelWakesAnIdleAgent(t *testing.T) {
 	c.callPlain("terminal_read", `{}`)
 	push := func(m protocol.Message) { f.stream <- m }
 
-	// none of these is for this agent
+	// these are for other agents
 	push(&protocol.Snapshot{SessionID: "vim-k3f9"})
 	push(&protocol.ControlGrant{SessionID: "vim-k3f9", AgentID: "a-9", AgentName: "codex"})
 	push(&protocol.ControlRevoke{SessionID: "vim-k3f9", AgentID: "a-9", Epoch: 1, Reason: protocol.ReasonReclaimed})

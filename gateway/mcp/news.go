@@ -7,13 +7,13 @@ import (
 	"terminalproxy/protocol"
 )
 
-// showsNews reports whether in asks for what is new to its reader only.
+// showsNews reports whether in asks only for rows that its reader has not seen.
 func (in readArgs) showsNews() bool {
 	return in.View == "changes" || in.View == "" && in.Lines == 0 && !in.Image
 }
 
-// readFor reads what in asks for, and returns the request for it. A reader of what is new gets all
-// that an ended program has left.
+// readFor carries out in, and returns the request that it made. If the program has ended, the answer
+// has all that is left of it.
 func (s *toolset) readFor(
 	ctx context.Context, in readArgs,
 ) (info protocol.SessionInfo, ask *protocol.Read, got *protocol.ReadResult, err error) {

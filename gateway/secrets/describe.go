@@ -52,8 +52,8 @@ func (f *facts) describe(program string, clients map[int]string) protocol.Secret
 	return a
 }
 
-// typedCommand returns the process whose command line says what is done: a git that a person would
-// type starts others, by which it reaches a server.
+// typedCommand returns the process with the command line that a person would type: git starts other
+// gits to reach a server.
 func (f *facts) typedCommand(program string) *process {
 	at := 0
 	for program == "git" && at+1 < len(f.chain) && f.chain[at+1].program() == "git" {

@@ -22,7 +22,7 @@ const Supported = true
 // soPeerPidfd is SO_PEERPIDFD (unix(7)), from Linux 6.5 on.
 const soPeerPidfd = 77
 
-// maxRead bounds what is read of a file of /proc, in bytes.
+// maxRead bounds a read of a file in /proc, in bytes.
 const maxRead = 64 << 10
 
 // peer is a process at the other end of a Unix socket. Its handle stays that process's when another

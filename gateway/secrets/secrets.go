@@ -129,7 +129,7 @@ func (b *Broker) identify(conn *net.UnixConn) (*Asker, error) {
 }
 
 // checkSealed returns an error unless the helper still runs and asks with this key, the kernel
-// keeps its memory from the user's other processes, and none of those could read its output.
+// keeps its memory from the user's other processes, and those cannot read its output.
 func (a *Asker) checkSealed(key []byte) error {
 	p, err := openPeer(a.conn)
 	if err != nil {

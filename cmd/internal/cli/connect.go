@@ -200,7 +200,7 @@ func Identity(name string, create bool) (string, error) {
 	}
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) && !create {
-			return "", nil // looking needs none
+			return "", nil // a command that only looks needs no identity
 		}
 		return "", Unwritten(fmt.Errorf("this command's identity: %w", err), "XDG_STATE_HOME")
 	}

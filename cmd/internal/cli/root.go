@@ -40,7 +40,7 @@ func explainUse(cmd *cobra.Command) {
 	}
 	fits := cmd.Args
 	if fits == nil || !cmd.HasParent() {
-		return // the root command answers that there is no such command
+		return // the root command reports an unknown command itself
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if fits(cmd, args) == nil {

@@ -141,7 +141,7 @@ func TestFormulaAndFlakeNameTheArchives(t *testing.T) {
 }
 
 // npm links the launcher as the program. The launcher becomes the program of the machine's package,
-// wherever npm put that, and else names what is missing.
+// wherever npm put that. Without it, the launcher names the missing package.
 func TestTheLauncherBecomesTheProgram(t *testing.T) {
 	dir, modules := repackAll(t), t.TempDir()
 	system := "terminalproxy-" + runtime.GOOS + "-" + processors[runtime.GOARCH].NPM

@@ -17,7 +17,7 @@ import (
 type stepObserver struct {
 	waitingObserver
 	shut  *atomic.Bool // no timer gets in any longer
-	holds *atomic.Bool // what is posted does not run
+	holds *atomic.Bool // posted functions do not run
 }
 
 func (o stepObserver) InputRefusal(time.Time) error { return nil }

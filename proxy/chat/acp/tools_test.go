@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/chat/acp"
 )
 
-// ours is a server of tools under a name that nobody can guess; the agent's own has a similar one.
+// ours is a server of tools under a name that cannot be guessed; the agent's own has a similar one.
 var ours = &acp.Tools{
 	Name: "term-k3f9", Allowed: []string{"terminal_read", "terminal_send"},
 	Command: []string{"/bin/gateway", "mcp", "--shared-only"}, Env: []string{"HOME=/home/ada", "X=a=b"},

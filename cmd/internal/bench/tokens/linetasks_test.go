@@ -92,7 +92,7 @@ var lineTasks = []task{
 		},
 	},
 	{
-		// A command where somebody has left half a line, which stays.
+		// Run a command at a prompt that holds another person's unfinished line, and put that back.
 		name: "half-line", program: []string{"bash", "--norc", "--noprofile", "-c", `while read -r -e -i "$left" -p '> ' line; do
 			left=''; [ "$line" = bye ] && exit; eval "$line"; done`, "bash"},
 		files: map[string]string{"a.txt": numbered("%d bottles", 30)}, first: `^> *$`,

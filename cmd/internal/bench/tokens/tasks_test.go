@@ -34,7 +34,7 @@ type task struct {
 	steps   []step
 	// follow: every line that the program prints is to be read, from the first on until this is printed.
 	follow string
-	// apart: each step is a call of its own, because what it shows is to be read.
+	// apart: each step is a call of its own, because the agent has to read its screen.
 	apart bool
 	// status is that of the program when it ends.
 	status int

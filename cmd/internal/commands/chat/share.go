@@ -25,7 +25,7 @@ import (
 )
 
 // sharedTools are the tools whose calls the conversation need not approve: they look, they ask the
-// user at the terminal, or they need the user's yes from there. None of them starts a program.
+// user at the terminal, or they need the user's yes from there. terminal_run is not among them.
 var sharedTools = []string{
 	"terminal_list", "terminal_read", "terminal_wait", "terminal_request_control", "terminal_send",
 	"terminal_release", "terminal_say",
@@ -88,8 +88,8 @@ func (in *chatOptions) shareTerminals(
 	return end, nil
 }
 
-// serveTools serves the tools over HTTP on the loopback interface, for one conversation. Whoever
-// does not know the conversation's token gets nothing.
+// serveTools serves the tools over HTTP on the loopback interface, for one conversation. A
+// request needs the conversation's token.
 func serveTools(ctx context.Context, env *cli.Env, tools *acp.Tools) (end func() error, err error) {
 	ep, err := env.Endpoint()
 	if err != nil {

@@ -47,7 +47,7 @@ func TestDoctorSaysWhatIsPromisedR50(t *testing.T) {
 		"A process running as your user is not contained; use another user or a container for that.\n")
 }
 
-// What is right is counted, and listed on request; what is not comes last.
+// doctor counts passed checks, lists them on request, and prints the others last.
 func TestDoctorPutsWarningsLast(t *testing.T) {
 	clitest.Isolate(t)
 	t.Setenv("PATH", t.TempDir())

@@ -153,7 +153,7 @@ func sendAhead(w *world.World, c aheadCase) {
 	}
 	awaitBusy(w, id, "busy")
 	sending := w.Start("gateway", "send", id, "--json", "--text", c.typed, "--enter", "--until", until, "--timeout", "1m")
-	w.Until(func() bool { // all is typed, and the program has read none of it
+	w.Until(func() bool { // everything is typed, and the program has not read a byte
 		got := world.Reply[struct{ Frame protocol.Frame }](w.T, w.MustGateway("read", id, "--json"))
 		return got.Frame.Activity != nil && got.Frame.Activity.UnreadBytes == len(c.typed)+1
 	}, func() string { return w.MustGateway("read", id) })
