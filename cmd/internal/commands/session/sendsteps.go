@@ -42,7 +42,8 @@ func readSteps(env *cli.Env, in *sendOptions) ([]protocol.InputPart, error) {
 		}
 	}
 	if len(in.keys) > 0 {
-		return nil, cli.Usage("send: --steps takes no keys beside it: put them into the steps")
+		return nil, cli.Usage("send: --steps takes no keys beside it (%.40q): put them into the steps, "+
+			"or name a session that gateway ls lists", in.keys[0])
 	}
 	data, err := readInput(env, "--steps", in.steps)
 	if err != nil {
