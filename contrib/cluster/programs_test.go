@@ -44,7 +44,7 @@ func TestPrograms(t *testing.T) {
 	for _, out := range []*output{watching, events} {
 		out.has(t, "across-42")
 	}
-	require.Contains(t, s.mcp(1, "terminal_read", map[string]any{"terminal": id}), "across-42")
+	require.Contains(t, s.mcp(1, "terminal_read", map[string]any{"terminal": id, "view": "screen"}), "across-42")
 	require.Contains(t, s.mcp(1, "terminal_list", map[string]any{}), id)
 
 	// The gateway of the session dies while somebody waits; what is watched goes on.

@@ -139,7 +139,7 @@ func TestProgramsWithoutATerminalAreAnsweredR62(t *testing.T) {
 		"--norc", "--noprofile", "-c",
 		`stty -icanon -echo; printf '\e[c\e[6n\e[5n'; IFS= read -rs -d n got; printf '%q\n' "$got"; read -t 0.2 -rsn 1 more; echo "rest=$more."`,
 	}, "wait_for": "text", "value": "rest="}, "rest=.")
-	a.MustCall("terminal_read", world.Args{"terminal": ask}, `'\E[?64;1;6;18;21;22;28c\E[1;1R\E[0'`)
+	a.MustCall("terminal_read", world.Args{"terminal": ask, "view": "screen"}, `'\E[?64;1;6;18;21;22;28c\E[1;1R\E[0'`)
 }
 
 func TestAnotherAgentOnlyLooks(t *testing.T) {

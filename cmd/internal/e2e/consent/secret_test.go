@@ -346,7 +346,7 @@ func TestTheUserHidesTheScreen(t *testing.T) {
 	}
 	s.Typed("echo before\n")
 	s.Wait("before\n$")
-	a.MustCall("terminal_read", nil, "before")
+	a.MustCall("terminal_read", world.Args{"view": "screen"}, "before")
 	press("h hides")
 	s.WaitTitle("[hidden]")
 	a.MustFail("terminal_read", nil, "the user hid the screen", "ago", "terminal_wait for=changed")

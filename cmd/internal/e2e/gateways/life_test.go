@@ -173,7 +173,7 @@ func TestGatewayServeTakesTokens(t *testing.T) {
 	require.Zero(t, remote(agentToken, "send", id, "--text", "over TCP", "--enter").Status)
 	s.Wait("over TCP")
 	a := w.Agent("claude", world.Eras[1], "--gateway", server.URL, "--token-file", agentToken)
-	a.MustCall("terminal_read", nil, "over TCP")
+	a.MustCall("terminal_read", world.Args{"view": "screen"}, "over TCP")
 
 	require.Zero(t, w.Gateway("token", "revoke", "a").Status)
 	require.Equal(t, 4, remote(agentToken, "ls").Status, "a revoked token")

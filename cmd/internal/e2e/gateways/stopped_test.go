@@ -74,7 +74,7 @@ func TestAStoppedServerFreezesNoClientR74(t *testing.T) {
 	require.Zero(t, got.Status, got.Err)
 	w.WaitListed(ids["second"])
 	require.Contains(t, w.MustGateway("read", ids["second"]), "still 41")
-	a.MustCall("terminal_read", world.Args{"terminal": ids["second"]}, "still 41")
+	a.MustCall("terminal_read", world.Args{"terminal": ids["second"], "view": "screen"}, "still 41")
 	second.Typed("echo all $((40+2))\n")
 	require.Contains(t, w.WaitAnswer(asking).Text, "all 42")
 	met := waiting.Wait()
@@ -88,7 +88,7 @@ func TestAStoppedServerFreezesNoClientR74(t *testing.T) {
 	require.Len(t, w.IDs(2), 2, "the ids are the same")
 	require.Equal(t, successor, server(w), "one server, the one that took over")
 	require.Contains(t, w.MustGateway("read", ids["first"]), "proxy=")
-	require.Contains(t, a.MustCall("terminal_read", world.Args{"terminal": ids["first"]}), "proxy=")
+	require.Contains(t, a.MustCall("terminal_read", world.Args{"terminal": ids["first"], "view": "screen"}), "proxy=")
 }
 
 func TestAProcessThatDoesNotAnswerIsNamedR74(t *testing.T) {
