@@ -361,6 +361,7 @@ func TestNoInputHangsInTheBackgroundR73(t *testing.T) {
 	atPrompt(s, "stopped")
 	s.Typed("bg\n")
 	s.Wait("&")
+	w.WaitListed(id) // a stopped proxy has given the gateway up
 	got := w.Gateway("send", id, "--as", "codex", "--text", "x", "--enter")
 	require.Equal(t, 4, got.Status, got.Err)
 	require.Contains(t, got.Err, "in the background")
