@@ -307,7 +307,9 @@ func TestASuggestionDoesNotRunR66(t *testing.T) {
 // R66: whatever an agent types and edits, the question is what bash runs.
 func TestTheQuestionIsWhatBashRunsR66(t *testing.T) {
 	w := world.New(t)
-	w.Write("rc", "PS1='$ '\nset -o history\nHISTFILE=/dev/null\nHISTTIMEFORMAT=\nPROMPT_COMMAND='fc -ln -1 > ran'\n")
+	w.Write("rc", "PS1='$ '\nset -o history\nHISTFILE=/dev/null\nHISTTIMEFORMAT=\nPROMPT_COMMAND='fc -ln -1 > ran'\n"+
+		// what a background job prints after the prompt leaves the cursor on a row without one
+		"command_not_found_handle() { :; }\n")
 	s := w.Terminal(180, 24)
 	id := s.RunGranted("type", world.PlainBash, world.AtPrompt)
 	for round := range uint64(6) {
