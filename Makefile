@@ -61,7 +61,7 @@ dist: $(TOOLS)/nfpm-$(NFPM)
 	PATH="$$PWD/$(TOOLS):$$PATH" .ci/dist "$(DIST)" $(TARGETS)
 
 # The flags are those of build, so that nothing is compiled twice.
-DEMO = go run -trimpath -ldflags "-s -w" ./cmd/internal/demo
+DEMO = go run -trimpath -ldflags "-s -w" ./cmd/internal/dev/demo
 
 demo:
 	@echo "Building proxy, gateway and the demo: a minute or two the first time, seconds after that."
@@ -93,17 +93,17 @@ picture: build
 	bin/gateway render --svg docs/demo.svg --animate bin/demo.cast
 
 # Packages in whose tests nothing runs beside anything else: the race detector finds nothing there, and costs ten times their time. What
-# of cmd/internal/browser runs in several goroutines needs a browser, and make clients has it tested with the race detector. All others
+# of cmd/internal/dev/browser runs in several goroutines needs a browser, and make clients has it tested with the race detector. All others
 # that use them are tested with it, and go test -race ./... takes them, too. A test in cmd looks after the list.
-ALONE = ./cmd/internal/browser ./gateway/text ./proxy/terminal/filter ./proxy/terminal/keys ./proxy/record/replay ./proxy/terminal/screen ./proxy/terminal/screen/render
+ALONE = ./cmd/internal/dev/browser ./gateway/text ./proxy/terminal/filter ./proxy/terminal/keys ./proxy/record/replay ./proxy/terminal/screen ./proxy/terminal/screen/render
 
 # Tests that drive the built programs: the race detector would watch the tests' own code, and not those.
 E2E = ./cmd/internal/e2e/agents ./cmd/internal/e2e/chat ./cmd/internal/e2e/consent ./cmd/internal/e2e/gateways ./cmd/internal/e2e/session
-BUILT = $(E2E) ./cmd/internal/bench/built
+BUILT = $(E2E) ./cmd/internal/dev/bench/built
 
 # testrun runs go test. It prints first what this machine lacks, and last what failed. SKIP_OK=1 lets it pass
 # without tmux and without a C compiler.
-TESTRUN = go run ./cmd/internal/testrun
+TESTRUN = go run ./cmd/internal/dev/testrun
 
 # The end-to-end tests wait more than they compute, so the others run beside them. What runs without the race
 # detector is built with the flags of build, so that nothing is compiled twice.
@@ -116,11 +116,11 @@ test:
 check:
 	@echo "check: go vet, the tests of all packages but the end-to-end tests, and those of the page's scripts; about a minute"
 	go vet ./...
-	@$(TESTRUN) -vet=off $$(go list ./... | grep -v -e /internal/e2e -e /internal/bench)
-	@if command -v node >/dev/null; then node --test gateway/page/static-tests/*.test.js; \
+	@$(TESTRUN) -vet=off $$(go list ./... | grep -v -e /internal/e2e -e /internal/dev/bench)
+	@if command -v node >/dev/null; then node --test gateway/doors/page/static-tests/*.test.js; \
 		else echo "check: node is not installed: the unit tests of the page's scripts are skipped"; fi
 
-CLIENTS_IN = ./cmd/gateway ./cmd/internal/browser ./cmd/internal/e2e/agents ./cmd/internal/e2e/chat ./cmd/internal/e2e/consent ./cmd/internal/e2e/gateways ./cmd/internal/e2e/session ./proxy ./proxy/terminal/screen
+CLIENTS_IN = ./cmd/gateway ./cmd/internal/dev/browser ./cmd/internal/e2e/agents ./cmd/internal/e2e/chat ./cmd/internal/e2e/consent ./cmd/internal/e2e/gateways ./cmd/internal/e2e/session ./proxy ./proxy/terminal/screen
 
 clients: build $(TOOLS)/nfpm-$(NFPM)
 	@echo "clients: the tests with real agents, SDKs, terminals, a browser and older binaries, of $(CLIENTS_IN)"
@@ -152,7 +152,7 @@ test-slow-looks:
 
 # Patches that break a promise each, and whether the tests of their package notice.
 mutants:
-	go run ./cmd/internal/mutants
+	go run ./cmd/internal/dev/mutants
 
 lint: lint-go lint-page
 
@@ -171,7 +171,7 @@ lint-page:
 		echo "lint: install Node.js with npm, and then run: $(NPM_INSTALL)" >&2; exit 1; }
 	$(NODE_BIN)/tsc --noEmit --project .ci/tsconfig.json
 	$(NODE_BIN)/tsc --noEmit --project .ci/tsconfig.worker.json
-	$(NODE_BIN)/eslint --config .ci/eslint.config.mjs --max-warnings 0 gateway/page/static gateway/page/static-tests
+	$(NODE_BIN)/eslint --config .ci/eslint.config.mjs --max-warnings 0 gateway/doors/page/static gateway/doors/page/static-tests
 
 fmt: tools
 	$(TOOLS)/gofumpt -w cmd proxy gateway protocol
@@ -190,10 +190,10 @@ peers:
 # Measures one table of what is promised about speed, in some minutes. bench-write also writes it into docs/performance.md. All
 # benchmarks: go test -run '^$$' -bench . -benchmem ./...
 bench:
-	@go run ./cmd/internal/bench -raw bin/bench.txt
+	@go run ./cmd/internal/dev/bench -raw bin/bench.txt
 
 bench-write:
-	@go run ./cmd/internal/bench -raw bin/bench.txt -write
+	@go run ./cmd/internal/dev/bench -raw bin/bench.txt -write
 
 # The terminal model against the screens of other terminals, where the corpora and their scorer are at hand.
 SHARED = ../shared

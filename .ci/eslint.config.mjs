@@ -26,21 +26,21 @@ const rules = {
 
 export default [
   {
-    files: ['gateway/page/static/*.js'],
+    files: ['gateway/doors/page/static/*.js'],
     languageOptions: {globals: globals.browser},
     rules,
   },
   {
-    files: ['gateway/page/static/sw.js'],
+    files: ['gateway/doors/page/static/sw.js'],
     languageOptions: {globals: globals.serviceworker},
   },
   {
     // Made by a test, one line for each table.
-    files: ['gateway/page/static/widths.js'],
+    files: ['gateway/doors/page/static/widths.js'],
     rules: {'max-len': 'off'},
   },
   {
-    files: ['gateway/page/static-tests/*.js'],
+    files: ['gateway/doors/page/static-tests/*.js'],
     languageOptions: {globals: globals.node},
     rules,
   },

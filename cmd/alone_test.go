@@ -26,7 +26,7 @@ func TestPackagesWithoutTheRaceDetectorRunOneGoroutine(t *testing.T) {
 	found := regexp.MustCompile(`(?m)^ALONE = (.*)$`).FindSubmatch(makefile)
 	require.NotNil(t, found)
 	for dir := range strings.FieldsSeq(string(found[1])) {
-		if dir == "./cmd/internal/browser" {
+		if dir == "./cmd/internal/dev/browser" {
 			continue // its goroutines need a browser, and make clients runs the race detector
 		}
 		names, err := filepath.Glob(filepath.Join("..", dir, "*.go"))

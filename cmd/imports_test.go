@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -57,10 +58,10 @@ var floors = map[string][][]string{
 		{""},
 	},
 	"gateway": {
-		{"rights", "place", "metrics", "text", "client", "push", "waiting"},
+		{"access/rights", "place", "metrics", "text", "client", "doors/page/push", "doors/page/waiting"},
 		{"userdirs"},
-		{"auth", "hub"},
-		{"endpoint", "ws", "httpapi", "mcp", "page", "secrets", "cluster"},
+		{"access/auth", "hub"},
+		{"endpoint", "doors/ws", "doors/httpapi", "doors/mcp", "doors/page", "access/secrets", "cluster"},
 		{""},
 		{"local"},
 	},
@@ -68,22 +69,34 @@ var floors = map[string][][]string{
 
 // doors are the sub-packages of gateway that reach a gateway from outside, as any client does. They
 // do not import the hub; the server joins them to it.
-var doors = []string{"endpoint", "ws", "httpapi", "mcp", "page", "secrets"}
+var doors = []string{"endpoint", "doors/ws", "doors/httpapi", "doors/mcp", "doors/page", "access/secrets"}
 
 // pageImports are the sub-packages of gateway that page may import. It serves browsers, and is a
 // client like others: roles decide what it may do.
-var pageImports = []string{"auth", "rights", "waiting", "push"}
+var pageImports = []string{"access/auth", "access/rights", "doors/page/waiting", "doors/page/push"}
 
 // forTests are the packages that only tests import: four play the other end of a connection, one
 // reads testdata, one drives a browser, and one builds the binaries.
-var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/chat/chattest": true, "terminalproxy/proxy/view/corpus": true, "terminalproxy/cmd/internal/binaries": true, "terminalproxy/cmd/internal/browser": true, "terminalproxy/cmd/internal/e2e/world": true, "terminalproxy/cmd/internal/cli/clitest": true, "terminalproxy/gateway/push/fakepush": true}
+var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/chat/chattest": true, "terminalproxy/proxy/view/corpus": true, "terminalproxy/cmd/internal/dev/binaries": true, "terminalproxy/cmd/internal/dev/browser": true, "terminalproxy/cmd/internal/e2e/world": true, "terminalproxy/cmd/internal/cli/clitest": true, "terminalproxy/gateway/doors/page/push/fakepush": true}
 
-// floorOf returns the wing of a sub-package and its floor, or -1 for a wing that the floors lack.
+// floorOf returns the wing of a sub-package, the innermost that is listed, and its floor; the floor
+// is -1 if the floors lack the wing.
 func floorOf(top, sub string) (wing string, floor int) {
-	wing, _, _ = strings.Cut(sub, "/")
-	return wing, slices.IndexFunc(floors[top], func(wings []string) bool {
-		return slices.Contains(wings, wing)
-	})
+	for wing = sub; ; wing = path.Dir(wing) {
+		if wing == "." {
+			wing = ""
+		}
+		floor = slices.IndexFunc(floors[top], func(wings []string) bool {
+			return slices.Contains(wings, wing)
+		})
+		if wing == "" || floor >= 0 {
+			break
+		}
+	}
+	if wing == "" && sub != "" {
+		floor = -1
+	}
+	return wing, floor
 }
 
 // TestWings holds each import of proxy and of gateway to the floors.
@@ -102,7 +115,7 @@ func TestWings(t *testing.T) {
 			if top == "gateway" && slices.Contains(doors, from) {
 				require.NotEqual(t, "hub", to, "%s imports %s: it is a client of the gateway, no part of it", p.ImportPath, i)
 			}
-			if top == "gateway" && from == "page" && to != from {
+			if top == "gateway" && from == "doors/page" && to != from {
 				require.Contains(t, pageImports, to, "%s imports %s: it is a client like others", p.ImportPath, i)
 			}
 		}
@@ -164,5 +177,22 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 			continue // holds these tests alone
 		}
 		require.NotEmpty(t, p.Doc, "%s has no package comment", p.ImportPath)
+	}
+}
+
+// TestFoldersAreNarrow: a folder shows at most a dozen doors.
+func TestFoldersAreNarrow(t *testing.T) {
+	rooms := map[string]map[string]bool{}
+	for _, p := range list(t, "terminalproxy/...") {
+		for at := p.ImportPath; path.Dir(at) != "."; at = path.Dir(at) {
+			if dir := path.Dir(at); rooms[dir] == nil {
+				rooms[dir] = map[string]bool{at: true}
+			} else {
+				rooms[dir][at] = true
+			}
+		}
+	}
+	for dir, doors := range rooms {
+		require.LessOrEqual(t, len(doors), 12, "%s has a folder more than a reader takes in: group them", dir)
 	}
 }

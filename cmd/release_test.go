@@ -83,12 +83,12 @@ func TestATagNamesItsRelease(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte(text), mode))
 	}
-	for name, mode := range map[string]os.FileMode{".ci/tagged": 0o700, ".ci/nfpm.yaml": 0o600, "cmd/internal/version/version.go": 0o600} {
+	for name, mode := range map[string]os.FileMode{".ci/tagged": 0o700, ".ci/nfpm.yaml": 0o600, "cmd/internal/process/version/version.go": 0o600} {
 		text, err := os.ReadFile("../" + name)
 		require.NoError(t, err)
 		place(name, string(text), mode)
 	}
-	source, err := os.ReadFile("internal/version/version.go")
+	source, err := os.ReadFile("internal/process/version/version.go")
 	require.NoError(t, err)
 	version := regexp.MustCompile(`const Release = "(.+)"`).FindStringSubmatch(string(source))[1]
 	text, err := os.ReadFile("../.ci/nfpm.yaml")

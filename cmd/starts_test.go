@@ -16,7 +16,7 @@ import (
 // start of a program that may never use it.
 func TestNoStartCompilesARegexp(t *testing.T) {
 	looked := 0
-	for _, dir := range []string{"gateway", "proxy", "internal/cli", "internal/commands", "internal/settings", "internal/onevent", "internal/terminals", "../gateway", "../proxy", "../protocol"} {
+	for _, dir := range []string{"gateway", "proxy", "internal/cli", "internal/commands", "internal/config/settings", "internal/hooks/onevent", "../gateway", "../proxy", "../protocol"} {
 		require.NoError(t, filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 				return err

@@ -12,9 +12,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/mcp"
+	"terminalproxy/gateway/doors/mcp"
 )
 
 // idleTime is how long the participant's own session is quiet.

@@ -3,7 +3,7 @@ package gateway
 import (
 	"net/http"
 
-	"terminalproxy/gateway/httpapi"
+	"terminalproxy/gateway/doors/httpapi"
 )
 
 // newAPI makes the interface for plain HTTP.

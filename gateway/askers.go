@@ -3,11 +3,11 @@ package gateway
 import (
 	"net/http"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/access/rights"
+	"terminalproxy/gateway/access/secrets"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/hub"
-	"terminalproxy/gateway/rights"
-	"terminalproxy/gateway/secrets"
 )
 
 // newBroker makes the part that puts programs' questions for secrets to the user.

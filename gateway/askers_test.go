@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/auth"
-	"terminalproxy/gateway/secrets"
+	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/access/secrets"
 	"terminalproxy/protocol/fake"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/doors/ws"
 	"terminalproxy/gateway/hub"
-	"terminalproxy/gateway/ws"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/pace"
 )

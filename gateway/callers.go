@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/httpapi"
+	"terminalproxy/gateway/doors/httpapi"
 	"terminalproxy/gateway/hub"
 	"terminalproxy/protocol"
 )

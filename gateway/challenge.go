@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/access/secrets"
 	"terminalproxy/gateway/place"
-	"terminalproxy/gateway/secrets"
 	"terminalproxy/protocol"
 )
 

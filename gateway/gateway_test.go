@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/place"

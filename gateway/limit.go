@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/protocol"
 )
 

@@ -5,7 +5,7 @@ import (
 	"net"
 	"os"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 )
 
 // sameUser accepts the connections of this user only. The mode of the socket and its directory says

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/metrics"

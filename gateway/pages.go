@@ -3,10 +3,10 @@ package gateway
 import (
 	"net/http"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/access/rights"
+	"terminalproxy/gateway/doors/ws"
 	"terminalproxy/gateway/hub"
-	"terminalproxy/gateway/rights"
-	"terminalproxy/gateway/ws"
 	"terminalproxy/protocol"
 )
 

@@ -20,10 +20,10 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/auth"
-	"terminalproxy/gateway/page"
-	"terminalproxy/gateway/rights"
-	"terminalproxy/gateway/ws"
+	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/access/rights"
+	"terminalproxy/gateway/doors/page"
+	"terminalproxy/gateway/doors/ws"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )

@@ -19,13 +19,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/access/secrets"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/httpapi"
+	"terminalproxy/gateway/doors/httpapi"
+	"terminalproxy/gateway/doors/ws"
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/place"
-	"terminalproxy/gateway/secrets"
-	"terminalproxy/gateway/ws"
 	"terminalproxy/protocol"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/mcp"
+	"terminalproxy/gateway/doors/mcp"
 )
 
 // A task over HTTP is its token's alone. While it runs, its agent counts as connected between two

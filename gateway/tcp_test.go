@@ -18,9 +18,9 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/doors/ws"
 	"terminalproxy/gateway/endpoint"
-	"terminalproxy/gateway/ws"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )

@@ -15,8 +15,8 @@ import (
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/clitest"
 	"terminalproxy/cmd/internal/commands/doctor"
-	"terminalproxy/cmd/internal/proxyflags"
-	settingsfile "terminalproxy/cmd/internal/settings"
+	"terminalproxy/cmd/internal/config/proxyflags"
+	settingsfile "terminalproxy/cmd/internal/config/settings"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/configuration.md anew")

@@ -7,7 +7,7 @@ package main
 import (
 	"terminalproxy/cmd/internal/askpass"
 	"terminalproxy/cmd/internal/cli"
-	_ "terminalproxy/cmd/internal/limits/early" // before the NATS client is initialized
+	_ "terminalproxy/cmd/internal/process/limits/early" // before the NATS client is initialized
 )
 
 func main() {

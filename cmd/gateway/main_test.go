@@ -15,8 +15,8 @@ import (
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/clitest"
 	"terminalproxy/cmd/internal/commands/session"
-	"terminalproxy/cmd/internal/version"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/cmd/internal/process/version"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/protocol"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/clitest"
-	"terminalproxy/cmd/internal/version"
+	"terminalproxy/cmd/internal/process/version"
 	"terminalproxy/gateway/text"
 )
 
@@ -55,7 +55,7 @@ func TestSkill(t *testing.T) {
 
 // The skill names existing tools, views and commands.
 func TestTheSkillNamesOnlyExistingTools(t *testing.T) {
-	sources, err := filepath.Glob("../../gateway/mcp/*.go")
+	sources, err := filepath.Glob("../../gateway/doors/mcp/*.go")
 	require.NoError(t, err)
 	var defined strings.Builder
 	for _, name := range sources {

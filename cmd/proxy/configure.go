@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"terminalproxy/cmd/internal/onevent"
-	"terminalproxy/cmd/internal/proxyflags"
-	"terminalproxy/cmd/internal/settings"
+	"terminalproxy/cmd/internal/config/proxyflags"
+	"terminalproxy/cmd/internal/config/settings"
+	"terminalproxy/cmd/internal/hooks/onevent"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/consent/policy"
 )

@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"strconv"
 
-	"terminalproxy/cmd/internal/onevent"
+	"terminalproxy/cmd/internal/hooks/onevent"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/display/events"
 	"terminalproxy/proxy/terminal/watchdog"

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"terminalproxy/cmd/internal/terminals"
+	"terminalproxy/cmd/internal/cli/terminals"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/detached/keep"

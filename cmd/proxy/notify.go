@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"os"
 
-	"terminalproxy/cmd/internal/notify"
+	"terminalproxy/cmd/internal/hooks/notify"
 	"terminalproxy/proxy"
 	"terminalproxy/proxy/display/alert"
 )

@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/gateway/access/rights"
 	"terminalproxy/gateway/hub"
-	"terminalproxy/gateway/rights"
 	"terminalproxy/protocol"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"terminalproxy/gateway/access/rights"
 	"terminalproxy/gateway/hub"
-	"terminalproxy/gateway/rights"
 	"terminalproxy/protocol"
 )
 

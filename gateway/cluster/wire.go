@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"terminalproxy/gateway/access/rights"
 	"terminalproxy/gateway/hub"
-	"terminalproxy/gateway/rights"
 	"terminalproxy/protocol"
 )
 

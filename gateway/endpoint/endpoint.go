@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol/pace"

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/handshake"
 )

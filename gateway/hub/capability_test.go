@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/rights"
+	"terminalproxy/gateway/access/rights"
 	"terminalproxy/protocol"
 )
 

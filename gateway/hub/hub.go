@@ -19,7 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"terminalproxy/gateway/rights"
+	"terminalproxy/gateway/access/rights"
 	"terminalproxy/protocol"
 )
 

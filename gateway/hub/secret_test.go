@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway/rights"
+	"terminalproxy/gateway/access/rights"
 	"terminalproxy/protocol"
 )
 

@@ -20,10 +20,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"terminalproxy/cmd/internal/harden"
+	"terminalproxy/cmd/internal/process/harden"
+	"terminalproxy/gateway/access/secrets"
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/place"
-	"terminalproxy/gateway/secrets"
 	"terminalproxy/gateway/userdirs"
 )
 

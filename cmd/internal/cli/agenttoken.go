@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"terminalproxy/cmd/internal/proxyflags"
-	settingsfile "terminalproxy/cmd/internal/settings"
-	"terminalproxy/cmd/internal/terminals"
+	"terminalproxy/cmd/internal/cli/terminals"
+	"terminalproxy/cmd/internal/config/proxyflags"
+	settingsfile "terminalproxy/cmd/internal/config/settings"
 	"terminalproxy/proxy/terminal/keys"
 )
 

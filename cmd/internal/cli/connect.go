@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/text"

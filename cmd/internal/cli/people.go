@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/term"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/proxy"
 )

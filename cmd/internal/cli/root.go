@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"terminalproxy/cmd/internal/flagwords"
-	"terminalproxy/cmd/internal/harden"
-	"terminalproxy/cmd/internal/limits"
-	"terminalproxy/cmd/internal/version"
+	"terminalproxy/cmd/internal/config/flagwords"
+	"terminalproxy/cmd/internal/process/harden"
+	"terminalproxy/cmd/internal/process/limits"
+	"terminalproxy/cmd/internal/process/version"
 )
 
 // noCommand refuses an unknown command, and lists those with a similar name.

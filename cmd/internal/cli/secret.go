@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/userdirs"
 )
 

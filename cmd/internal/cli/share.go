@@ -6,7 +6,7 @@ import (
 	"net"
 	"sync"
 
-	"terminalproxy/cmd/internal/pictures"
+	"terminalproxy/cmd/internal/tui/pictures"
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/local"
 	"terminalproxy/gateway/place"

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/protocol"
 )
 

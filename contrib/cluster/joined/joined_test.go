@@ -18,10 +18,10 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"terminalproxy/gateway"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/access/rights"
 	"terminalproxy/gateway/cluster"
 	"terminalproxy/gateway/hub"
-	"terminalproxy/gateway/rights"
 	"terminalproxy/protocol"
 )
 

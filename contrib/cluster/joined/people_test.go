@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/protocol"
 )
 

@@ -20,7 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"terminalproxy/cmd/internal/cli"
-	settingsfile "terminalproxy/cmd/internal/settings"
+	settingsfile "terminalproxy/cmd/internal/config/settings"
 	"terminalproxy/gateway/local"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/notify"
-	"terminalproxy/gateway/page"
-	"terminalproxy/gateway/waiting"
+	"terminalproxy/cmd/internal/hooks/notify"
+	"terminalproxy/gateway/doors/page"
+	"terminalproxy/gateway/doors/page/waiting"
 )
 
 // Flags say whom to tell that an agent waits.

@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"terminalproxy/cmd/internal/agents/coding"
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/outer"
-	"terminalproxy/cmd/internal/coding"
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/acp"
 	"terminalproxy/proxy/chat/claude"

@@ -3,8 +3,8 @@ package chat
 import (
 	"path/filepath"
 
+	"terminalproxy/cmd/internal/agents/coding"
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/coding"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/proxy/chat/lock"
 )

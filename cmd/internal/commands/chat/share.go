@@ -14,12 +14,12 @@ import (
 	"strings"
 	"time"
 
-	"terminalproxy/cmd/internal/beside"
+	"terminalproxy/cmd/internal/agents/beside"
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/pictures"
-	"terminalproxy/cmd/internal/version"
+	"terminalproxy/cmd/internal/process/version"
+	"terminalproxy/cmd/internal/tui/pictures"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/mcp"
+	"terminalproxy/gateway/doors/mcp"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/chat/acp"
 )

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"strings"
 
-	"terminalproxy/cmd/internal/confine"
+	"terminalproxy/cmd/internal/agents/confine"
 	"terminalproxy/gateway/userdirs"
 )
 

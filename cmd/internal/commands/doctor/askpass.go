@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"terminalproxy/cmd/internal/askpass"
-	"terminalproxy/gateway/secrets"
+	"terminalproxy/gateway/access/secrets"
 )
 
 // shellTool says what an agent's shell tool passes on to sudo, git and ssh.

@@ -3,7 +3,7 @@ package doctor
 import (
 	"os/exec"
 
-	settingsfile "terminalproxy/cmd/internal/settings"
+	settingsfile "terminalproxy/cmd/internal/config/settings"
 	"terminalproxy/proxy/consent/policy"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	settingsfile "terminalproxy/cmd/internal/settings"
+	settingsfile "terminalproxy/cmd/internal/config/settings"
 
 	"terminalproxy/cmd/internal/cli"
 )

@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/cmd/internal/agents/confine"
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/clitest"
-	"terminalproxy/cmd/internal/confine"
 	"terminalproxy/gateway/userdirs"
 )
 

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/proxyflags"
-	settingsfile "terminalproxy/cmd/internal/settings"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/cmd/internal/config/proxyflags"
+	settingsfile "terminalproxy/cmd/internal/config/settings"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/proxy"
 )

@@ -20,8 +20,8 @@ import (
 	"syscall"
 	"time"
 
-	"terminalproxy/cmd/internal/version"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/cmd/internal/process/version"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/place"

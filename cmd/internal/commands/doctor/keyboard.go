@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/terminals"
+	"terminalproxy/cmd/internal/cli/terminals"
 	"terminalproxy/proxy/terminal/keys"
 )
 

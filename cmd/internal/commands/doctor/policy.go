@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/cmd/internal/cli"
-	settingsfile "terminalproxy/cmd/internal/settings"
-	"terminalproxy/gateway/auth"
+	settingsfile "terminalproxy/cmd/internal/config/settings"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/policy"
 )

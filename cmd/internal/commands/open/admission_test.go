@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/gateway/page"
+	"terminalproxy/gateway/doors/page"
 )
 
 // A yes to a page that has since left lets no other page in: a server could exchange the pages

@@ -16,11 +16,11 @@ import (
 
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/notices"
-	"terminalproxy/cmd/internal/version"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/cmd/internal/process/version"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/doors/page"
 	"terminalproxy/gateway/endpoint"
-	"terminalproxy/gateway/page"
 	"terminalproxy/protocol"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/clitest"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/userdirs"
 )
 

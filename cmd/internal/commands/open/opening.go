@@ -14,8 +14,8 @@ import (
 
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/notices"
-	"terminalproxy/gateway/auth"
-	"terminalproxy/gateway/page"
+	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/doors/page"
 	"terminalproxy/protocol"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/page"
+	"terminalproxy/gateway/doors/page"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/record"

@@ -13,10 +13,10 @@ import (
 	"github.com/gorilla/websocket"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
+	"terminalproxy/gateway/doors/page"
 	"terminalproxy/gateway/endpoint"
-	"terminalproxy/gateway/page"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/pace"
 )

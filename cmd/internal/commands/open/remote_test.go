@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/doors/page"
 	"terminalproxy/gateway/endpoint"
-	"terminalproxy/gateway/page"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )

@@ -13,7 +13,7 @@ import (
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/clitest"
 	"terminalproxy/gateway"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 )
 
 // The gateways do not know each other, and the first one does not have the session.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/top"
+	"terminalproxy/cmd/internal/tui/top"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/pace"

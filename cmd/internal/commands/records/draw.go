@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"terminalproxy/cmd/internal/beside"
+	"terminalproxy/cmd/internal/agents/beside"
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/pictures"
+	"terminalproxy/cmd/internal/tui/pictures"
 	"terminalproxy/protocol"
 )
 

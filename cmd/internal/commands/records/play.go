@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/play"
+	"terminalproxy/cmd/internal/tui/play"
 	"terminalproxy/proxy/record"
 )
 

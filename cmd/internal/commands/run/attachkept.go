@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/terminals"
+	"terminalproxy/cmd/internal/cli/terminals"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"

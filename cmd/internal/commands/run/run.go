@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"terminalproxy/cmd/internal/agents/coding"
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/programs"
-	"terminalproxy/cmd/internal/coding"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"

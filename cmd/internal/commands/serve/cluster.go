@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/version"
+	"terminalproxy/cmd/internal/process/version"
 	"terminalproxy/gateway"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/cluster"

@@ -13,10 +13,10 @@ import (
 
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/programs"
-	"terminalproxy/cmd/internal/pictures"
-	"terminalproxy/cmd/internal/version"
+	"terminalproxy/cmd/internal/process/version"
+	"terminalproxy/cmd/internal/tui/pictures"
 	"terminalproxy/gateway/client"
-	"terminalproxy/gateway/mcp"
+	"terminalproxy/gateway/doors/mcp"
 	"terminalproxy/protocol"
 )
 

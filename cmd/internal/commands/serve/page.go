@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/version"
+	"terminalproxy/cmd/internal/process/version"
 	"terminalproxy/gateway"
-	"terminalproxy/gateway/auth"
-	"terminalproxy/gateway/page"
-	"terminalproxy/gateway/rights"
-	"terminalproxy/gateway/ws"
+	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/access/rights"
+	"terminalproxy/gateway/doors/page"
+	"terminalproxy/gateway/doors/ws"
 )
 
 // webPages makes the web pages of serve, nil without --page.

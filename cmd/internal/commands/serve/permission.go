@@ -9,8 +9,8 @@ import (
 
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/outer"
-	"terminalproxy/cmd/internal/version"
-	"terminalproxy/gateway/mcp"
+	"terminalproxy/cmd/internal/process/version"
+	"terminalproxy/gateway/doors/mcp"
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/claude"
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
-	settingsfile "terminalproxy/cmd/internal/settings"
+	settingsfile "terminalproxy/cmd/internal/config/settings"
 
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/clitest"

@@ -14,7 +14,7 @@ import (
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/clitest"
 	"terminalproxy/gateway"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/cluster"
 	"terminalproxy/gateway/hub"
 	"terminalproxy/protocol"

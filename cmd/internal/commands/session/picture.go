@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/pictures"
+	"terminalproxy/cmd/internal/tui/pictures"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"

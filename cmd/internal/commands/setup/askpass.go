@@ -9,7 +9,7 @@ import (
 
 	"terminalproxy/cmd/internal/askpass"
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/gateway/secrets"
+	"terminalproxy/gateway/access/secrets"
 )
 
 // linkAskpass makes the link by which the gateway's program is the helper of sudo, git and ssh, and

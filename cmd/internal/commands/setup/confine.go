@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"terminalproxy/cmd/internal/agents/confine"
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/confine"
 	"terminalproxy/gateway/userdirs"
 )
 

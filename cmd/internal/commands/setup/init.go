@@ -17,7 +17,7 @@ import (
 	"terminalproxy/cmd/internal/askpass"
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/marks"
-	"terminalproxy/cmd/internal/terminals"
+	"terminalproxy/cmd/internal/cli/terminals"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/proxy"
 )

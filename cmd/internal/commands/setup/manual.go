@@ -3,7 +3,7 @@ package setup
 import (
 	"github.com/spf13/cobra"
 
-	"terminalproxy/cmd/internal/manual"
+	"terminalproxy/cmd/internal/cli/manual"
 )
 
 // NewManual writes what make install and the packages put beside the binaries.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/userdirs"
 )
 

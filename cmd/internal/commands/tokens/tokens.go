@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/userdirs"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/cmd/internal/dev/fakemodel"
 	"terminalproxy/cmd/internal/e2e/world"
-	"terminalproxy/cmd/internal/fakemodel"
 )
 
 const ownerSecret = "OWNER-0123456789-SECRET"

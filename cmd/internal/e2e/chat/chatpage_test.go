@@ -3,9 +3,9 @@ package chat_test
 import (
 	"testing"
 
-	"terminalproxy/cmd/internal/browser"
+	"terminalproxy/cmd/internal/dev/browser"
+	"terminalproxy/cmd/internal/dev/fakemodel"
 	"terminalproxy/cmd/internal/e2e/world"
-	"terminalproxy/cmd/internal/fakemodel"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"

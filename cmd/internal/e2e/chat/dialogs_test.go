@@ -3,8 +3,8 @@ package chat_test
 import (
 	"testing"
 
+	"terminalproxy/cmd/internal/dev/fakemodel"
 	"terminalproxy/cmd/internal/e2e/world"
-	"terminalproxy/cmd/internal/fakemodel"
 
 	"github.com/stretchr/testify/require"
 )

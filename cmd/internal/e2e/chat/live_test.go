@@ -5,8 +5,8 @@ import (
 	"syscall"
 	"testing"
 
+	"terminalproxy/cmd/internal/dev/fakemodel"
 	"terminalproxy/cmd/internal/e2e/world"
-	"terminalproxy/cmd/internal/fakemodel"
 
 	"github.com/stretchr/testify/require"
 )

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"terminalproxy/cmd/internal/e2e/world"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 

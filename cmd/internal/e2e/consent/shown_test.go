@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"terminalproxy/cmd/internal/e2e/world"
-	"terminalproxy/cmd/internal/pictures"
+	"terminalproxy/cmd/internal/tui/pictures"
 	"terminalproxy/protocol"
 
 	"github.com/stretchr/testify/require"

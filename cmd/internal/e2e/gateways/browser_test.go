@@ -3,7 +3,7 @@ package gateways_test
 import (
 	"testing"
 
-	"terminalproxy/cmd/internal/browser"
+	"terminalproxy/cmd/internal/dev/browser"
 	"terminalproxy/cmd/internal/e2e/world"
 
 	"github.com/chromedp/chromedp"

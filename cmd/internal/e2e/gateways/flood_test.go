@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"terminalproxy/cmd/internal/browser"
+	"terminalproxy/cmd/internal/dev/browser"
 	"terminalproxy/cmd/internal/e2e/world"
 
 	"github.com/chromedp/chromedp"

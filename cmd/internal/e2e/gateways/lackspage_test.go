@@ -5,7 +5,7 @@ import (
 	"syscall"
 	"testing"
 
-	"terminalproxy/cmd/internal/browser"
+	"terminalproxy/cmd/internal/dev/browser"
 	"terminalproxy/cmd/internal/e2e/world"
 
 	"github.com/chromedp/chromedp"

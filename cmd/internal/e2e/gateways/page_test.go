@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"terminalproxy/cmd/internal/e2e/world"
-	"terminalproxy/gateway/page"
+	"terminalproxy/gateway/doors/page"
 	"terminalproxy/protocol"
 
 	"github.com/gorilla/websocket"

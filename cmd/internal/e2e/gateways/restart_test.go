@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"terminalproxy/cmd/internal/e2e/world"
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/protocol"

@@ -18,7 +18,7 @@ import (
 func TestThePictureShowsTheDemo(t *testing.T) {
 	world.New(t, "vim") // the picture shows vim
 	played, err := exec.CommandContext(t.Context(), "go", "-C", world.Checkout, "run", "-trimpath", "-ldflags", "-s -w",
-		"./cmd/internal/demo", filepath.Join(world.Root, "bin")).CombinedOutput()
+		"./cmd/internal/dev/demo", filepath.Join(world.Root, "bin")).CombinedOutput()
 	require.NoError(t, err, string(played))
 	drawn := readPictureRows(t, filepath.Join(world.Checkout, "docs", "demo.svg"))
 	lines := 0

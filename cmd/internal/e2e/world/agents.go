@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"terminalproxy/cmd/internal/fakemodel"
+	"terminalproxy/cmd/internal/dev/fakemodel"
 )
 
 // ServeAnswers serves a model that gives these answers, one for each prompt. prompts returns the

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/cmd/internal/fakemodel"
+	"terminalproxy/cmd/internal/dev/fakemodel"
 )
 
 // ChatAgent is an agent that gateway chat talks to.

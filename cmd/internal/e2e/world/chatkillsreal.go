@@ -3,7 +3,7 @@ package world
 import (
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/cmd/internal/fakemodel"
+	"terminalproxy/cmd/internal/dev/fakemodel"
 	"terminalproxy/protocol"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/cmd/internal/fakemodel"
+	"terminalproxy/cmd/internal/dev/fakemodel"
 )
 
 // Clients skips a test of programs that the other tests do without: agents from npm, terminals

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
-	"terminalproxy/cmd/internal/binaries"
+	"terminalproxy/cmd/internal/dev/binaries"
 )
 
 // Helpers are programs to run under proxy, by name.

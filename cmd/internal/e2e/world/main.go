@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"terminalproxy/cmd/internal/binaries"
+	"terminalproxy/cmd/internal/dev/binaries"
 )
 
 // Root holds a directory for each test, and bin, with the binaries and the helpers. Its path is

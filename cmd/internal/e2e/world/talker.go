@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"terminalproxy/gateway/auth"
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/local"
 	"terminalproxy/gateway/userdirs"

@@ -1,0 +1,222 @@
+package page
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"terminalproxy/gateway/access/auth"
+)
+
+// codeLength is the length of a code: 80 bits in base 32.
+const codeLength = 16
+
+// refusal answers a request that the door turns away, as the page reads it.
+type refusal struct {
+	status  int // of HTTP
+	message string
+	pending bool // it may come again after the user has answered
+}
+
+func (r *refusal) Error() string { return r.message }
+
+var (
+	errCode = &refusal{
+		status: http.StatusForbidden,
+		message: "the link was used, or is more than a minute old: for a new one, press Enter " +
+			"where gateway open runs",
+	}
+	errSlower = &refusal{
+		status:  http.StatusTooManyRequests,
+		message: "too many wrong codes: try again later",
+	}
+	errFull = &refusal{
+		status:  http.StatusTooManyRequests,
+		message: "8 pages are open already: close one",
+	}
+	errOften = &refusal{
+		status:  http.StatusTooManyRequests,
+		message: "too many tickets: try again in a minute",
+	}
+	errUnknownPage = &refusal{
+		status:  http.StatusForbidden,
+		message: "the page is closed: open a new link",
+	}
+	errSignature = &refusal{
+		status:  http.StatusForbidden,
+		message: "the signature is not by the key of this page",
+	}
+	errMoment = &refusal{
+		status: http.StatusForbidden,
+		message: "the signature is too old or too new, or was used: sign again, and check both " +
+			"clocks",
+	}
+	errPending = &refusal{
+		status:  http.StatusConflict,
+		message: "the user has not let this page in yet",
+		pending: true,
+	}
+	errGathering = &refusal{
+		status:  http.StatusServiceUnavailable,
+		message: "the server has just started, and does not know the page yet: try again",
+	}
+	errTicket = errors.New("the ticket is not known, or was used: ask for another")
+	errCrowd  = errors.New("64 connections of your address wait for their page already: try " +
+		"again later")
+)
+
+// handleEnter admits a page that shows a code.
+func (d *Door) handleEnter(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Code, Key string }
+	if err := decodeBody(w, r, &in); err != nil {
+		writeError(w, err)
+		return
+	}
+	key, err := hex.DecodeString(in.Key)
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		writeError(w, &refusal{
+			status:  http.StatusBadRequest,
+			message: `field "key": must be an Ed25519 key, 64 hex digits`,
+		})
+		return
+	}
+	o, err := d.useCode(in.Code)
+	if err != nil {
+		writeError(w, d.delayGuess(r))
+		return
+	}
+	words, err := Words(key)
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	v, err := o.admitKey(key, words)
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	d.mu.Lock()
+	pending := v.pending
+	d.mu.Unlock()
+	writeJSON(w, http.StatusOK, map[string]any{
+		"page":    v.ID,
+		"role":    v.Role,
+		"words":   v.Words,
+		"expires": o.terms.Expires.UnixMilli(),
+		"pending": pending,
+	})
+	if v.Role != auth.RoleOwner {
+		o.reportEntered(v)
+	}
+}
+
+// delayGuess delays the answer to a wrong code.
+func (d *Door) delayGuess(r *http.Request) error {
+	d.refused.Add(1)
+	peer := auth.Address(r.RemoteAddr)
+	d.cfg.Log.Warn("a wrong code", "peer", peer)
+	wait := d.failures.NoteFailure(peer)
+	if wait == 0 {
+		return errCode
+	}
+	free, ok := d.reserveSlot(d.guesses, peer, maxGuesses)
+	if !ok {
+		return errSlower
+	}
+	defer free()
+	select {
+	case <-time.After(wait):
+	case <-r.Context().Done():
+	case <-d.ctx.Done():
+	}
+	return errCode
+}
+
+// reserveSlot reserves one of an address's slots; ok is false if all are taken.
+func (d *Door) reserveSlot(taken map[string]int, peer string, most int) (free func(), ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if taken[peer] == most {
+		return nil, false
+	}
+	taken[peer]++
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if taken[peer]--; taken[peer] == 0 {
+			delete(taken, peer)
+		}
+	}, true
+}
+
+// handleTicket gives a page a ticket, which opens one WebSocket.
+func (d *Door) handleTicket(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Page      string
+		At        int64
+		Signature string
+	}
+	if err := decodeBody(w, r, &in); err != nil {
+		writeError(w, err)
+		return
+	}
+	signature, err := hex.DecodeString(in.Signature)
+	if err != nil {
+		writeError(w, &refusal{
+			status:  http.StatusBadRequest,
+			message: `field "signature": must be an Ed25519 signature, 128 hex digits`,
+		})
+		return
+	}
+	name, err := d.issueTicket(in.Page, in.At, signature)
+	if err != nil {
+		d.refused.Add(1)
+		writeError(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"ticket": name})
+}
+
+// bodyTime is how long a body may take: one that does not come must not hold its connection.
+const bodyTime = 5 * time.Second
+
+// decodeBody decodes the JSON body of a request.
+func decodeBody(w http.ResponseWriter, r *http.Request, into any) error {
+	// the server sets its own deadline for the rest
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err == nil {
+		err = json.Unmarshal(body, into)
+	}
+	if err != nil {
+		return &refusal{
+			status:  http.StatusBadRequest,
+			message: "the body must be a JSON object of at most 4 KiB",
+		}
+	}
+	return nil
+}
+
+// writeError answers with an error. An error that is no refusal ends the door, and a page may read
+// it.
+func writeError(w http.ResponseWriter, err error) {
+	r, ok := errors.AsType[*refusal](err)
+	if !ok {
+		r = &refusal{status: http.StatusForbidden, message: err.Error()}
+	}
+	body := map[string]any{"error": r.message}
+	if r.pending {
+		body["pending"] = true
+	}
+	writeJSON(w, r.status, body)
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // a client that went away misses nothing
+}

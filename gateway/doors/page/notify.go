@@ -1,0 +1,149 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/doors/page/push"
+	"terminalproxy/gateway/doors/page/waiting"
+	"terminalproxy/protocol/pace"
+)
+
+const (
+	// notifyAfter is how long an agent waits, without a viewer, before pages that want to be
+	// notified are.
+	notifyAfter = 10 * time.Second
+	// pushFor is how long a push service keeps a message for a browser that is away: as long as a
+	// question stands.
+	pushFor = 10 * time.Minute
+	// pushAgain is the time before the second try.
+	pushAgain = 2 * time.Second
+)
+
+// notification is the message to a page's service worker. It names the agent and the session, and
+// holds nothing of the screen or of the agent's own words.
+type notification struct {
+	Page    string `json:"page"`
+	Session string `json:"session"`
+	Agent   string `json:"agent"`
+	Held    bool   `json:"held"`
+	Epoch   uint64 `json:"epoch"`
+	Owner   bool   `json:"owner"`          // the page may take away
+	Chat    bool   `json:"chat,omitempty"` // it wants an approval or an answer, not the keyboard
+}
+
+// errUnused is the answer to an invalid ticket.
+var errUnused = &refusal{status: http.StatusForbidden, message: errTicket.Error()}
+
+// pushSubject returns the sender's address for a push service.
+func pushSubject(hosts []string) string {
+	if len(hosts) > 0 {
+		return "https://" + hosts[0]
+	}
+	return "https://localhost"
+}
+
+// handlePushKey answers with the key that signs our pushes.
+func (d *Door) handlePushKey(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{"key": d.cfg.Push.Key()})
+}
+
+// handleSubscribe stores the address for a page's notifications; an empty endpoint ends them.
+func (d *Door) handleSubscribe(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Ticket, Endpoint, P256DH, Auth string }
+	if err := decodeBody(w, r, &in); err != nil {
+		writeError(w, err)
+		return
+	}
+	v, free, err := d.useTicket(in.Ticket)
+	if err != nil {
+		writeError(w, errUnused)
+		return
+	}
+	defer free()
+	var to *push.Subscription
+	if in.Endpoint != "" {
+		s, err := d.cfg.Push.Subscription(in.Endpoint, in.P256DH, in.Auth)
+		if err != nil {
+			writeError(w, &refusal{status: http.StatusBadRequest, message: err.Error()})
+			return
+		}
+		to = &s
+	}
+	d.mu.Lock()
+	v.push = to
+	d.mu.Unlock()
+	if to != nil {
+		v.opening.startNotifying()
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"notified": to != nil})
+}
+
+// startNotifying lets the pages of an opening be notified, from the first one that wants it.
+func (o *Opening) startNotifying() {
+	d := o.door
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if o.watched || o.ctx.Err() != nil {
+		return
+	}
+	o.watched = true
+	after := o.terms.NotifyAfter
+	if after == 0 {
+		after = notifyAfter
+	}
+	d.wg.Go(func() { // ends with the opening
+		waiting.Run(o.ctx, waiting.Config{
+			Session: o.terms.Session, After: after, Tell: o.notifyVisitors, Log: d.cfg.Log,
+			Dial: func(ctx context.Context) (waiting.Link, error) { return o.terms.Dial(ctx) },
+		})
+	})
+}
+
+// notifyVisitors notifies the pages that want it.
+func (o *Opening) notifyVisitors(a waiting.Ask) {
+	d := o.door
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, v := range o.visitors {
+		if to := v.push; to != nil && !v.pending {
+			d.wg.Go(func() { o.notifyVisitor(v, to, a) }) // ends with the page, or after two tries
+		}
+	}
+}
+
+// notifyVisitor notifies one page, and forgets a subscription that has ended.
+func (o *Opening) notifyVisitor(v *visitor, to *push.Subscription, a waiting.Ask) {
+	d := o.door
+	payload, err := json.Marshal(notification{
+		v.ID,
+		a.SessionID,
+		a.Agent,
+		a.Held,
+		a.Epoch,
+		v.Role == auth.RoleOwner,
+		a.Chat,
+	})
+	if err != nil {
+		return
+	}
+	m := push.Message{Payload: payload, Keep: pushFor, Topic: a.SessionID}
+	if err = d.cfg.Push.Send(v.ctx, *to, m); err != nil && !errors.Is(err, push.ErrGone) {
+		if pace.Pause(v.ctx, pushAgain) == nil {
+			err = d.cfg.Push.Send(v.ctx, *to, m)
+		}
+	}
+	if err == nil || v.ctx.Err() != nil {
+		return
+	}
+	d.cfg.Log.Warn("a page was not notified", "page", v.ID, "error", err)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if errors.Is(err, push.ErrGone) && v.push == to {
+		v.push = nil
+	}
+}

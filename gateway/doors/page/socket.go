@@ -1,0 +1,409 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/access/rights"
+	"terminalproxy/protocol"
+)
+
+var (
+	errHello  = errors.New("the first frame must be a hello with a ticket")
+	errMoved  = errors.New("the gateway is away or has moved: connect again")
+	errUnread = errors.New("the page sends refused messages and does not read the answers")
+)
+
+// closedError says why a page is over, retryLaterError why it has to come back later.
+type (
+	closedError     struct{ error }
+	retryLaterError struct{ error }
+)
+
+func (e closedError) Unwrap() error { return e.error }
+
+// TurnAway answers a request that there is no room for, with a sentence. A WebSocket gets it in its
+// close frame, since a page cannot read more.
+func (d *Door) TurnAway(w http.ResponseWriter, r *http.Request, why error) {
+	w.Header().Set("Connection", "close")
+	if !websocket.IsWebSocketUpgrade(r) {
+		withSecurityHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet { // a person reads it
+				http.Error(w, why.Error(), http.StatusTooManyRequests)
+				return
+			}
+			writeError(w, &refusal{status: http.StatusTooManyRequests, message: why.Error()})
+		})).ServeHTTP(w, r)
+		return
+	}
+	w.Header().Del("Connection")
+	socket, err := d.upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return // the upgrader has answered
+	}
+	c := &conn{door: d, socket: socket}
+	c.sendClose(retryLaterError{why})
+	c.drainRead()
+	_ = socket.Close()
+}
+
+// serveSocket serves a page's WebSocket to its end.
+func (d *Door) serveSocket(w http.ResponseWriter, r *http.Request) {
+	free, ok := d.reserveSlot(d.strangers, auth.Address(r.RemoteAddr), maxStrangers)
+	if !ok {
+		d.TurnAway(w, r, errCrowd)
+		return
+	}
+	defer func() { free() }()
+	if !d.addConn() {
+		http.Error(w, context.Cause(d.ctx).Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer d.wg.Done()
+	socket, err := d.upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return // the upgrader has answered
+	}
+	c := &conn{
+		door:     d,
+		socket:   socket,
+		refusals: make(chan []byte, refusalsAhead),
+		replays:  make(chan protocol.Message, recordsAhead),
+	}
+	defer func() { _ = socket.Close() }()
+	v, leave, err := c.readHello()
+	if err != nil {
+		c.sendClose(err)
+		c.drainRead()
+		return
+	}
+	free()
+	free = leave
+	c.page, c.filter = v, filter{now: d.cfg.Now, rights: termsRights(v.opening.terms)}
+	c.serveFrames(r)
+}
+
+// termsRights returns the rights of the pages of an opening.
+func termsRights(t Terms) rights.Set {
+	return rights.Set{
+		Who:     "a page of the role " + string(t.Role),
+		Can:     rights.OfPage(t.Role),
+		Session: t.Session,
+		Until:   t.Expires,
+	}
+}
+
+// addConn counts one more connection that Close waits for.
+func (d *Door) addConn() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ctx.Err() != nil {
+		return false
+	}
+	d.wg.Add(1)
+	return true
+}
+
+// conn is one WebSocket of a page with its connection to the gateway.
+type conn struct {
+	door   *Door
+	socket *websocket.Conn
+	page   *visitor
+	link   Link
+	filter filter // owned by the reader, but for toPage
+	// refusals are frames for the page. The reader queues them, since a write may wait for the page,
+	// and a take-back must not wait with it.
+	refusals chan []byte
+	// replays are questions about recordings, which are answered one after the other.
+	replays chan protocol.Message
+	// ending is set when a close frame is sent. Later frames have no effect.
+	ending  atomic.Bool
+	writing sync.Mutex // gorilla allows one writer
+}
+
+// readHello waits for the first frame. Nothing is sent before it.
+func (c *conn) readHello() (v *visitor, free func(), err error) {
+	defer context.AfterFunc(c.door.ctx, func() { _ = c.socket.SetReadDeadline(time.Now()) })()
+	c.socket.SetReadLimit(maxBody)
+	c.socket.SetPingHandler(func(string) error { return nil })
+	if err := c.socket.SetReadDeadline(time.Now().Add(c.door.cfg.Times.Hello)); err != nil {
+		return nil, nil, err
+	}
+	kind, frame, err := c.socket.ReadMessage()
+	if c.door.ctx.Err() != nil {
+		return nil, nil, closedError{context.Cause(c.door.ctx)}
+	}
+	var in struct{ Type, Ticket string }
+	if err != nil || kind != websocket.TextMessage || json.Unmarshal(frame, &in) != nil ||
+		in.Type != "hello" {
+		return nil, nil, errHello
+	}
+	return c.door.useTicket(in.Ticket)
+}
+
+// serveFrames copies frames until one of the ends closes.
+func (c *conn) serveFrames(r *http.Request) {
+	over := c.connectGateway(r)
+	if over == nil {
+		over = c.copyFrames()
+	} else {
+		c.sendClose(over)
+		c.drainRead()
+	}
+	c.door.cfg.Log.Debug("a page's connection ended", "page", c.page.ID, "error", over)
+}
+
+// connectGateway connects to the gateway and sends the page's welcome.
+func (c *conn) connectGateway(r *http.Request) error {
+	terms := c.page.opening.terms
+	if terms.Count != nil {
+		if err := terms.Count(r); err != nil {
+			return retryLaterError{err}
+		}
+	}
+	link, err := terms.Dial(c.page.ctx)
+	switch {
+	case c.page.ctx.Err() != nil:
+		if err == nil {
+			link.Close()
+		}
+		return closedError{context.Cause(c.page.ctx)}
+	case err != nil:
+		c.door.cfg.Log.Info("no gateway for a page", "error", err)
+		return errMoved
+	}
+	c.link = link
+	welcome, err := json.Marshal(struct {
+		Type    string `json:"type"`
+		Page    string `json:"page"`
+		Role    string `json:"role"`
+		Expires int64  `json:"expires"`
+		Session string `json:"session"`
+		Version string `json:"version"`
+		Now     int64  `json:"now"`
+	}{
+		"welcome",
+		c.page.ID,
+		string(c.page.Role),
+		terms.Expires.UnixMilli(),
+		terms.Session,
+		c.door.cfg.Version,
+		c.door.cfg.Now().UnixMilli(),
+	})
+	if err == nil {
+		err = c.write(welcome)
+	}
+	if err != nil {
+		link.Close()
+	}
+	return err
+}
+
+// copyFrames passes frames on in both directions. It returns when one of them ends, or the page,
+// and leaves nothing running.
+func (c *conn) copyFrames() (over error) {
+	// one end of each direction, and one of a frame
+	ends, done, read := make(chan error, 3), make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	// All of them end by done, by the link or by the socket, which are closed below.
+	wg.Go(func() { defer close(read); c.readPage(ends) })
+	wg.Go(func() { ends <- c.writePage() })
+	wg.Go(func() { c.writeRefusalsAndPings(done) })
+	ctx, cancel := context.WithCancel(c.page.ctx)
+	wg.Go(func() { c.answerRecords(ctx) })
+	select {
+	case over = <-ends:
+	case <-c.page.ctx.Done():
+	}
+	if c.page.ctx.Err() != nil { // the page is over, so it must not come back
+		over = closedError{context.Cause(c.page.ctx)}
+	}
+	close(done)
+	cancel()
+	c.link.Close()
+	c.sendClose(over)
+	select {
+	case <-read:
+	case <-time.After(c.door.cfg.Times.Linger): // it is stuck
+	}
+	_ = c.socket.Close()
+	wg.Wait()
+	return over
+}
+
+// readPage passes on the page's permitted messages. After the first fault it reads on, for the page
+// to read why.
+func (c *conn) readPage(ends chan<- error) {
+	c.socket.SetReadLimit(protocol.MaxAgentMessage) // beyond it gorilla sends close 1009
+	c.socket.SetPingHandler(nil)
+	c.socket.SetPongHandler(func(string) error { return c.extendDeadline() })
+	for {
+		if err := c.extendDeadline(); err != nil {
+			ends <- err
+			return
+		}
+		kind, frame, err := c.socket.ReadMessage()
+		if errors.Is(err, websocket.ErrReadLimit) {
+			c.sendClose(nil)
+			c.drainRead()
+		}
+		if err != nil {
+			ends <- err
+			return
+		}
+		if c.ending.Load() {
+			continue
+		}
+		if err := c.handleFrame(kind, frame); err != nil {
+			c.ending.Store(true)
+			ends <- err
+		}
+	}
+}
+
+// sendClose sends the close frame for an end and gives the page a moment to read it.
+func (c *conn) sendClose(over error) {
+	c.ending.Store(true)
+	deadline := time.Now().Add(c.door.cfg.Times.Linger)
+	if code := closeCode(over); code != 0 {
+		_ = c.socket.WriteControl(
+			websocket.CloseMessage,
+			websocket.FormatCloseMessage(code, over.Error()),
+			deadline,
+		)
+	}
+	_ = c.socket.SetReadDeadline(deadline)
+}
+
+// closeCode returns the code of a close frame (RFC 6455, section 7.4), or 0 without a frame.
+func closeCode(over error) int {
+	if errors.Is(over, errMoved) {
+		return websocket.CloseServiceRestart
+	}
+	if _, later := errors.AsType[retryLaterError](over); later || errors.Is(over, errFull) {
+		return websocket.CloseTryAgainLater
+	}
+	if _, over := errors.AsType[closedError](over); over {
+		return websocket.ClosePolicyViolation
+	}
+	for _, why := range []error{errHello, errTicket, errBadFrames, errUnread} {
+		if errors.Is(over, why) {
+			return websocket.ClosePolicyViolation
+		}
+	}
+	return 0
+}
+
+// drainRead reads what a page is still sending, until sendClose's deadline: a socket closed with
+// unread data resets the connection, and the close frame would be lost.
+func (c *conn) drainRead() { _, _ = io.CopyN(io.Discard, c.socket.NetConn(), 8<<20) }
+
+// extendDeadline moves the end of the page's silence, unless the connection is ending anyway.
+func (c *conn) extendDeadline() error {
+	if c.ending.Load() {
+		return nil
+	}
+	return c.socket.SetReadDeadline(time.Now().Add(c.door.cfg.Times.Silence))
+}
+
+func (c *conn) handleFrame(kind int, frame []byte) error {
+	m, refused, err := c.filter.fromPage(kind, frame)
+	if err != nil {
+		return err
+	}
+	switch {
+	case refused == nil && isRecordsRequest(m):
+		if refused = c.queueRecordsRequest(m); refused == nil {
+			return nil
+		}
+	case refused == nil:
+		err := c.link.Send(m)
+		fe, own := errors.AsType[*protocol.FieldError](err)
+		if !own {
+			return asMoved(err)
+		}
+		refused = fe.Reply()
+	}
+	reply, err := protocol.Encode(refused)
+	if err != nil {
+		return err
+	}
+	select {
+	case c.refusals <- reply:
+		return nil
+	default:
+		return errUnread
+	}
+}
+
+// refusalsAhead bounds the refusals that wait for a page to read.
+const refusalsAhead = 64
+
+func asMoved(err error) error {
+	if err != nil {
+		return errMoved
+	}
+	return nil
+}
+
+// writePage passes on the gateway's frames.
+func (c *conn) writePage() error {
+	for {
+		frame, err := c.link.Next()
+		if err != nil {
+			return errMoved
+		}
+		if frame = c.filter.toPage(frame); frame == nil {
+			continue
+		}
+		if err := c.write(frame); err != nil {
+			return err
+		}
+	}
+}
+
+// write sends one frame. A page that does not take it in time is cut off, since the frame is
+// unfinished then.
+func (c *conn) write(frame []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if err := c.socket.SetWriteDeadline(time.Now().Add(c.door.cfg.Times.Write)); err != nil {
+		return err
+	}
+	err := c.socket.WriteMessage(websocket.TextMessage, frame)
+	if err != nil {
+		_ = c.socket.NetConn().Close()
+	}
+	return err
+}
+
+// writeRefusalsAndPings writes what the door itself sends to a page. Pings distinguish an idle page
+// from a dead one.
+func (c *conn) writeRefusalsAndPings(done <-chan struct{}) {
+	tick := time.NewTicker(c.door.cfg.Times.Ping)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case frame := <-c.refusals:
+			_ = c.write(frame) // it closes the connection if it fails; then the reader says so
+		case <-tick.C:
+			// It fails only when the connection is ending; then the reader says so.
+			_ = c.socket.WriteControl(
+				websocket.PingMessage,
+				nil,
+				time.Now().Add(c.door.cfg.Times.Write),
+			)
+		}
+	}
+}
