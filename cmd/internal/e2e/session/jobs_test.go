@@ -366,8 +366,14 @@ func TestNoInputHangsInTheBackgroundR73(t *testing.T) {
 	require.Equal(t, 4, got.Status, got.Err)
 	require.Contains(t, got.Err, "in the background")
 	s.Typed("fg\n")
+	// A job that wants the terminal before the shell has put it in front is stopped.
+	w.Until(func() bool { return w.InFront("proxy") }, s.Screen)
 	w.Write("fifo", "on\n")
 	w.MustGateway("request", id, "--as", "codex", "--reason", "to test")
-	w.MustGateway("send", id, "--as", "codex", "--text", "this", "--enter")
+	w.Until(func() bool { // it sees a moment after the shell that it is in front
+		got = w.Gateway("send", id, "--as", "codex", "--text", "this", "--enter")
+		return got.Status != 4 || !strings.Contains(got.Err, "in the background")
+	}, s.Screen)
+	require.Zero(t, got.Status, got.Err)
 	s.Wait("got this")
 }
