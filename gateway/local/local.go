@@ -53,6 +53,7 @@ type Gateway struct {
 	closed          bool
 	servedElsewhere bool           // another process has served before
 	away            bool           // about to stop, or stopped: others serve
+	gaveUp          bool           // has served until it was stopped
 	ending          sync.WaitGroup // servings that lost their place
 }
 
@@ -167,7 +168,7 @@ func (l *Gateway) serveHere(instead *place.SilentOwnerError, force bool) error {
 		return err
 	}
 	conf := gateway.Config{Log: l.log, Draw: l.Draw}
-	if instead != nil || l.servedElsewhere {
+	if instead != nil || l.servedElsewhere || l.gaveUp {
 		conf.GathersUntil = time.Now().Add(GatherTime)
 	}
 	server := gateway.New(conf)
@@ -219,12 +220,14 @@ func (l *Gateway) endServing(s *serving) error {
 }
 
 // GiveUpPlace gives the place up before this process is stopped, so that others can serve. From
-// then on its own proxies and agents are their clients. It returns within a moment. ServeAgain ends
-// it.
+// then on its own proxies and agents are their clients. It returns within a moment, and the name is
+// gone then: a process that kept it would answer for a moment after the stop, and go away at any
+// time. ServeAgain ends it.
 func (l *Gateway) GiveUpPlace() {
 	l.mu.Lock()
 	l.away = true
 	s := l.serving
+	l.gaveUp = l.gaveUp || s != nil
 	l.mu.Unlock()
 	if s == nil {
 		return
@@ -239,14 +242,20 @@ func (l *Gateway) GiveUpPlace() {
 	select {
 	case <-left:
 	case <-patience.C:
+		_ = s.place.GiveUpName() // endServing reports its failure
 	}
 }
 
-// ServeAgain lets this process serve again when it goes on.
+// ServeAgain lets this process serve again when it goes on. A process that served before does so at
+// once, unless another one has the place: a command that comes before the session's own link finds
+// a gateway, and waits there for the session.
 func (l *Gateway) ServeAgain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.away = false
+	if l.gaveUp && !l.closed {
+		l.ending.Go(func() { _ = l.serveHere(nil, false) }) // in milliseconds; else Dial serves
+	}
 }
 
 // Close stops serving, if this process does, and removes its traces. It is bounded like

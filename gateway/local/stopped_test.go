@@ -3,8 +3,10 @@ package local
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -186,6 +188,49 @@ func TestAHandOverR74(t *testing.T) {
 	again, err := first.TakeSeat()
 	require.NoError(t, err)
 	require.NotNil(t, again)
+}
+
+// The name goes before the stop, however long the rest takes: here the file of an ended session
+// cannot be written. A name that stayed would lead to a server that closes after the stop.
+func TestASlowHandOverLeavesNoNameR74(t *testing.T) {
+	t.Parallel()
+	dir := memoryDir(t)
+	l := newLocal(t, dir)
+	dials(t, l)
+	file := filepath.Join(dir, keptDir, sessionFileName("vim-1")+".new")
+	require.NoError(t, os.Mkdir(filepath.Dir(file), 0o700))
+	require.NoError(t, syscall.Mkfifo(file, 0o600))
+	t.Cleanup(func() { // lets the writer go on, and so the server end
+		written, err := os.Open(file)
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, written)
+		require.NoError(t, errors.Join(err, written.Close()))
+	})
+	ends(l.serving.server.Switchboard(), "vim-1")
+	l.GiveUpPlace()
+	require.NoFileExists(t, filepath.Join(dir, place.Name))
+}
+
+// A process that served does so again when it goes on, before any of its own clients ask, and says
+// that sessions may be on their way. One that did not serve does not begin to.
+func TestAContinuedServerServesAtOnceR74(t *testing.T) {
+	t.Parallel()
+	dir := shortDir(t)
+	path := filepath.Join(dir, place.Name)
+	first := newLocal(t, dir)
+	first.GiveUpPlace()
+	first.ServeAgain()
+	first.ending.Wait()
+	require.NoFileExists(t, path)
+	dials(t, first)
+	first.GiveUpPlace()
+	require.NoFileExists(t, path)
+	first.ServeAgain()
+	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err == nil }, fake.Soon, time.Millisecond)
+	conn, status, health := askHealth(t, path)
+	require.NoError(t, conn.Close())
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, health, `"gathering":true`)
 }
 
 // Another process removes the socket.
