@@ -313,7 +313,8 @@ func TestInsideAShellR73(t *testing.T) {
 	s.Press("C-z")
 	s.Wait("Stopped")
 	s.Typed("fg\n")
-	s.Wait("fg\nsh -c")
+	s.Wait("fg\nsh -c") // the shell says so before it puts the job in front
+	w.Until(func() bool { return w.InFront("sleep") }, s.Screen)
 	s.Press("C-c")
 	enter(s, "jobs; echo inner=$(cat /proc/$PPID/comm)")
 	s.Wait("inner=proxy-leader")
