@@ -25,10 +25,10 @@ func TestClaudeCodesGitAsksTheUser(t *testing.T) {
 	m.Call("terminal_list", nil, a.id)
 	m.StartCall("Bash", world.Args{"command": "git clone -q " + url + " cloned && echo cloned it", "description": "a test"})
 	a.answer("“claude” wants your answer for git", "ada")
-	a.answer("“claude” wants your password for git", canary)
+	a.answer("“claude” wants your password for git", a.canary)
 	said := m.Next().Text
 	require.Contains(t, said, "cloned it")
-	require.NotContains(t, said, canary)
+	require.NotContains(t, said, a.canary)
 	a.noCanary(heard)
 	m.StartCall("Bash", world.Args{"command": "git clone -q " + url + " again", "description": "a test"})
 	a.press("“claude” wants your answer for git", "C-\\")

@@ -50,7 +50,7 @@ func TestHelpersAreKilledAtAnyMoment(t *testing.T) {
 	}
 	last := a.start("git clone -q " + url + " last")
 	a.answer("wants your answer for git", "ada")
-	a.answer("wants your password for git", canary)
+	a.answer("wants your password for git", a.canary)
 	got := last.Wait()
 	require.Zero(t, got.Status, got.Err)
 }

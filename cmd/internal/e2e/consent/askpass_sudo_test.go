@@ -39,8 +39,8 @@ func newSudoer(t *testing.T) *sudoer {
 	dir, err := os.MkdirTemp("/tmp", "asked") //nolint:usetesting // another user has to get into it
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	s := &sudoer{tool: &tool{World: w}, dir: dir}
-	hash := strings.TrimSpace(w.Do("openssl", "passwd", "-6", canary).Out)
+	s := &sudoer{tool: &tool{World: w, canary: newCanary()}, dir: dir}
+	hash := strings.TrimSpace(w.Do("openssl", "passwd", "-6", s.canary).Out)
 	script := ""
 	for name, line := range map[string]string{
 		"passwd":  fmt.Sprintf("%s:x:%d:%d::%s:/bin/bash\n", account, accountID, accountID, dir),
@@ -101,12 +101,12 @@ func TestSudoAsksTheUser(t *testing.T) {
 	run := s.start("sudo -k; sudo id -u")
 
 	s.answer("wants your password for sudo: “sudo id -u”", "a wrong one")
-	s.answer("again, the last answer was wrong", canary)
+	s.answer("again, the last answer was wrong", s.canary)
 	got := run.Wait()
 	require.Zero(t, got.Status, got.Err)
 	require.Equal(t, "0\n", got.Out)
-	require.NotContains(t, got.Err, canary)
-	searchProcesses(t, s.dir)
+	require.NotContains(t, got.Err, s.canary)
+	s.searchProcesses(s.dir)
 
 	refused := s.start("sudo -k; sudo id -u")
 	s.press("wants your password for sudo", "C-\\")
@@ -125,7 +125,7 @@ func TestSudoAsksTheUser(t *testing.T) {
 	for _, name := range []string{"rec.cast", "rec.cast.audit.jsonl"} {
 		data, err := os.ReadFile(filepath.Join(s.dir, name))
 		require.NoError(t, err)
-		require.NotContains(t, string(data), canary)
+		require.NotContains(t, string(data), s.canary)
 	}
 	s.desk.Press("C-d")
 	s.Until(func() bool {
@@ -148,11 +148,11 @@ func TestAQuestionOutlivesItsGateway(t *testing.T) {
 		}
 		return strings.Contains(screen, "Enter sends")
 	})
-	a.desk.Typed(canary[:4])
+	a.desk.Typed(a.canary[:4])
 	a.desk.Wait("••••▏")
 	require.NoError(t, a.serving.Cmd.Process.Kill())
 	a.Until(func() bool { return len(a.Sessions()) == 1 }, func() string { return "no other gateway serves" })
-	a.desk.Typed(canary[4:])
+	a.desk.Typed(a.canary[4:])
 	for end := time.Now().Add(world.Patience); strings.Contains(a.desk.Screen(), "Enter sends") && time.Now().Before(end); time.Sleep(world.Glance) {
 		a.desk.Press("Enter") // until the helper has asked again, no one would get it
 	}

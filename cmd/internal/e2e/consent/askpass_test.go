@@ -1,6 +1,7 @@
 package consent_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -24,7 +25,13 @@ type tool struct {
 	desk    *world.Terminal // at which the person sits
 	id      string
 	serving *world.Server
+	// canary is what the person answers. Other tests on this machine have others: searchProcesses
+	// sees their programs, too.
+	canary string
 }
+
+// newCanary makes a word that stands nowhere else on the machine.
+func newCanary() string { return "c4n" + strings.ToLower(rand.Text()[:8]) }
 
 // newTool opens a shared terminal, and beside it an agent's shell tool.
 func newTool(t *testing.T, programs ...string) *tool {
@@ -33,7 +40,7 @@ func newTool(t *testing.T, programs ...string) *tool {
 	w.Env = append(w.Env, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0")
 	serving := w.Serve("gateway", "--log") // a gateway that has nothing to do with the desk's process
 	s := w.Terminal(120, 30)
-	return &tool{w, s, s.RunBash("--record rec.cast"), serving}
+	return &tool{w, s, s.RunBash("--record rec.cast"), serving, newCanary()}
 }
 
 // start runs a command as the tool does.
@@ -96,10 +103,10 @@ func asks(screen, words string) bool {
 func (a *tool) noCanary(heard *world.Overheard, results ...world.Result) {
 	a.T.Helper()
 	for _, r := range results {
-		require.NotContains(a.T, r.Out+r.Err, canary)
+		require.NotContains(a.T, r.Out+r.Err, a.canary)
 	}
-	require.NotContains(a.T, heard.All(), canary, "what an agent can see")
-	require.NotContains(a.T, a.desk.Screen(), canary)
+	require.NotContains(a.T, heard.All(), a.canary, "what an agent can see")
+	require.NotContains(a.T, a.desk.Screen(), a.canary)
 	files := 0
 	require.NoError(a.T, filepath.WalkDir(a.Dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -107,19 +114,19 @@ func (a *tool) noCanary(heard *world.Overheard, results ...world.Result) {
 		}
 		data, err := os.ReadFile(path)
 		files++
-		require.NotContains(a.T, string(data), canary, path)
+		require.NotContains(a.T, string(data), a.canary, path)
 		return err
 	}))
 	require.Greater(a.T, files, 3)
-	searchProcesses(a.T, a.Dir)
+	a.searchProcesses(a.Dir)
 }
 
 // searchProcesses looks for the canary in the command lines and environments of all processes, and
 // in the memory of the gateway's and the shells', where the kernel lets us.
-func searchProcesses(t *testing.T, dir string) {
-	t.Helper()
+func (a *tool) searchProcesses(dir string) {
+	a.T.Helper()
 	entries, err := os.ReadDir("/proc")
-	require.NoError(t, err)
+	require.NoError(a.T, err)
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil || pid == os.Getpid() {
@@ -130,13 +137,13 @@ func searchProcesses(t *testing.T, dir string) {
 		if strings.Contains(string(line), "tmux") { // typing by tmux's command line is the test's own way
 			continue
 		}
-		require.NotContains(t, string(line)+string(env), canary, "process %d: %q", pid, line)
+		require.NotContains(a.T, string(line)+string(env), a.canary, "process %d: %q", pid, line)
 		cwd, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 		words := strings.Split(string(line), "\x00")
 		if !isWithin(cwd, dir) || filepath.Base(words[0]) == "proxy" {
 			continue
 		}
-		require.False(t, memoryHolds(pid, canary), "the memory of process %d: %q", pid, line)
+		require.False(a.T, memoryHolds(pid, a.canary), "the memory of process %d: %q", pid, line)
 	}
 }
 
@@ -175,7 +182,7 @@ func gitServer(a *tool) (url string) {
 	}
 	files := http.FileServer(http.Dir(a.Dir))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if user, password, _ := r.BasicAuth(); user != "ada" || password != canary {
+		if user, password, _ := r.BasicAuth(); user != "ada" || password != a.canary {
 			w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
 			w.WriteHeader(http.StatusUnauthorized)
 			return
@@ -193,7 +200,7 @@ func TestGitAsksTheUser(t *testing.T) {
 	url := gitServer(a)
 	clone := a.start("git clone -q " + url + " cloned")
 	a.answer("wants your answer for git at “"+strings.Split(url, "/")[2]+"”: “git clone -q "+url+" cloned”", "ada")
-	a.answer("wants your password for git", canary)
+	a.answer("wants your password for git", a.canary)
 	got := clone.Wait()
 	require.Zero(t, got.Status, got.Err)
 	require.FileExists(t, a.Path("cloned/.git/HEAD"))
@@ -248,7 +255,7 @@ func TestSshAsksTheUser(t *testing.T) {
 	a := newTool(t, "ssh", "ssh-keygen")
 	heard := a.Overhear(a.id)
 	a.Sshd()
-	require.Zero(t, a.Do("ssh-keygen", "-q", "-p", "-P", "", "-N", canary, "-f", a.Path("user")).Status)
+	require.Zero(t, a.Do("ssh-keygen", "-q", "-p", "-P", "", "-N", a.canary, "-f", a.Path("user")).Status)
 	login := "ssh -F none -i user -o IdentitiesOnly=yes -o PreferredAuthentications=publickey -o StrictHostKeyChecking=ask " +
 		"-o UserKnownHostsFile=known -p " + a.Content("port") + " 127.0.0.1 echo logged in"
 	no := a.start(login)
@@ -260,7 +267,7 @@ func TestSshAsksTheUser(t *testing.T) {
 	yes := a.start(login)
 	a.waitQuestion("key fingerprint is SHA256:")
 	a.press("needs your yes for ssh", "C-g")
-	a.answer("wants your password for ssh", canary)
+	a.answer("wants your password for ssh", a.canary)
 	got = yes.Wait()
 	require.Zero(t, got.Status, got.Err)
 	require.Equal(t, "logged in\n", got.Out)
