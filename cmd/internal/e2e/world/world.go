@@ -27,7 +27,7 @@ import (
 
 const (
 	// Patience bounds how long a test waits for a fact. Nothing is expected to take nearly as long.
-	Patience = time.Minute
+	Patience = 2 * time.Minute
 	// The first polls are glance apart, later ones never more than stare: each runs a process or
 	// two.
 	Glance, stare = 20 * time.Millisecond, 100 * time.Millisecond
