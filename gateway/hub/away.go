@@ -5,14 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"terminalproxy/protocol"
 )
-
-// typingUnknown follows the failure of an input that reached a proxy and got no receipt.
-const typingUnknown = "; it is unknown whether this was typed: read the screen before you type " +
-	"it again"
 
 // newStandIn returns a stand-in for a proxy that lost its connection and may reconnect. It holds
 // the proxy's open requests.
@@ -75,40 +70,4 @@ func (s *session) failHeld() {
 			q.failWaiters(protocol.CodeUnavailable, message+fate)
 		}
 	}
-}
-
-// isRepeatable reports whether a proxy may get m a second time.
-func isRepeatable(m protocol.Message) bool {
-	switch m := m.(type) {
-	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt, *protocol.ChatAsk:
-		return false
-	case *protocol.Note, *protocol.Keys, *protocol.Attach: // sendAttached repeats an attach by itself
-		return false
-	case *protocol.ControlDecide:
-		return !m.Widens()
-	}
-	return true
-}
-
-// moveTo makes another participant answer the request. No timer runs until it is sent.
-func (q *pending) moveTo(to *Peer) {
-	q.stopTimer()
-	delete(q.owner.asked, q.wireID)
-	q.owner = to
-	to.asked[q.wireID] = q
-}
-
-// send forwards a request to its owner. A wait that is sent again keeps its first deadline.
-func (q *pending) send() {
-	m := q.request
-	if wait, ok := m.(*protocol.Wait); ok && !q.sent.IsZero() && wait.TimeoutMs > 0 {
-		rest := *wait
-		rest.TimeoutMs = max(1, wait.TimeoutMs-time.Since(q.sent).Milliseconds())
-		m = &rest
-	}
-	if q.sent.IsZero() {
-		q.sent = time.Now()
-	}
-	q.startTimeout(timeLimit(m), lookAfter)
-	q.owner.out.put(m)
 }

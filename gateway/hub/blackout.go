@@ -38,13 +38,3 @@ func (s *session) setHidden(w *protocol.Hidden) {
 	s.blackout, s.blackoutAt = w, time.Now()
 	s.conversation.offerRecordsToAll() // the conversation waits while the user hides the screen
 }
-
-// currentBlackout returns a copy with the duration as of now.
-func (s *session) currentBlackout() *protocol.Hidden {
-	if s.blackout == nil {
-		return nil
-	}
-	w := *s.blackout
-	w.SinceMs += time.Since(s.blackoutAt).Milliseconds()
-	return &w
-}

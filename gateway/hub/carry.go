@@ -1,11 +1,8 @@
 package hub
 
 import (
-	"errors"
 	"runtime"
 	"sync"
-
-	"terminalproxy/protocol"
 )
 
 const (
@@ -14,31 +11,6 @@ const (
 	// perWorker is how many due participants justify another goroutine.
 	perWorker = 64
 )
-
-// SetNotify makes the caller fetch messages with TryNext instead of Next. The hub calls turn
-// without a lock when there may be messages, and not again until TryNext has returned nothing. turn
-// must not wait. Call SetNotify once, before the first message is handled.
-func (p *Peer) SetNotify(turn func()) {
-	p.out.mu.Lock()
-	defer p.out.mu.Unlock()
-	p.out.turn, p.out.carrier = turn, &p.hub.carrier
-	p.out.wakeLocked()
-}
-
-// TryNext is [Peer.Next] for a caller that must not wait, not even for the hub's lock. It returns
-// neither a message nor an error while the outbox is empty.
-func (p *Peer) TryNext() (protocol.Message, error) {
-	for {
-		m, err := p.out.popOrEndTurn()
-		if records, ok := m.(*protocol.ChatRecords); ok {
-			go p.ackRecords(records)
-		}
-		if !errors.Is(err, errBehind) {
-			return m, err
-		}
-		go p.catchUp()
-	}
-}
 
 // carrier delivers messages of many participants. If one message to the hub makes many of them due,
 // its sender serves the first and worker goroutines serve the rest. Workers end when the queue is

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"cmp"
+	"maps"
 	"time"
 
 	"terminalproxy/protocol"
@@ -50,4 +51,23 @@ func (s *session) recordDecision(d *protocol.Decision, unchanged bool) {
 		d.At = time.Now().UnixMilli()
 		s.info.Decided = d
 	}
+}
+
+// publishControl records who has the keyboard, and informs the agent of the grant or revoke and the
+// subscribers. The answered participants have it as the answer to their request.
+func (h *Hub) publishControl(s *session, m protocol.Message, answered []waiter) {
+	logControl(h.log, s, m)
+	agentID := s.recordControl(m)
+	sent := make(map[*Peer]bool, len(answered))
+	for _, w := range answered {
+		sent[w.peer] = true
+	}
+	if agentID != "" {
+		sendOnce(
+			maps.Keys(h.agents.connected[key{s.key.namespace, agentID}]),
+			protocol.WithRequestID(m, ownID(agentID, protocol.RequestID(m))),
+			sent,
+		)
+	}
+	sendOnce(maps.Keys(s.subs.followers), protocol.WithRequestID(m, ""), sent)
 }

@@ -40,16 +40,3 @@ func (f *following[F]) resume() {
 		f.session.sendToProxy(f.begin())
 	}
 }
-
-// endStreams sends the followers of each stream what they lack, and then the last message.
-// Participants that subscribe as well get it once.
-func (s *session) endStreams(last protocol.Message) {
-	for p, sub := range s.subs.followers {
-		sub.flush()
-		p.out.put(protocol.WithRequestID(last, sub.id))
-	}
-	s.endWatch(last)
-	s.endViews(last)
-	s.conversation.endChat(last)
-	clear(s.subs.followers)
-}

@@ -1,8 +1,7 @@
 package hub
 
 import (
-	"iter"
-	"maps"
+	"time"
 
 	"terminalproxy/protocol"
 )
@@ -31,6 +30,64 @@ func (p *Peer) Handle(m protocol.Message) {
 	default:
 		h.dispatchRequest(p, m)
 	}
+}
+
+// HandleRepeat is [Peer.Handle] for a message that another gateway may have forwarded to the same
+// proxy. The proxy recognises a repeated input by its id. The hub does not, so its own answers must
+// not claim that nothing was typed.
+func (p *Peer) HandleRepeat(m protocol.Message) {
+	if fate := UncertaintyText(m); fate != "" {
+		p.hub.mu.Lock()
+		if p.uncertain == nil {
+			p.uncertain = make(map[string]string)
+		}
+		p.uncertain[protocol.RequestID(m)] = fate
+		p.hub.mu.Unlock()
+	}
+	p.Handle(m)
+}
+
+// fewSubscribers is the largest number of subscribers for which TryHandle stores a snapshot at
+// once. More would keep the proxy's observer from the screen.
+const fewSubscribers = 16
+
+// TryHandle is Handle for a snapshot, if it can be stored without waiting for the hub's lock and
+// with little work. Otherwise TryHandle changes nothing and returns false; then a goroutine that
+// may wait calls Handle.
+func (p *Peer) TryHandle(m *protocol.Snapshot) bool {
+	h := p.hub
+	if !h.mu.TryLock() {
+		return false
+	}
+	s := h.sessions[key{p.member.Namespace, m.SessionID}]
+	if p.gone || p.member.Role != RoleProxy || s == nil || s.owner != p ||
+		len(s.subs.followers) > fewSubscribers {
+		h.mu.Unlock()
+		return false
+	}
+	h.carrier.deferDelivery()
+	defer h.carrier.runDeferred() // after the lock is released
+	defer h.mu.Unlock()
+	if p.allowOrRefuse(m) {
+		h.storeSnapshot(s, m)
+		h.lists.markStale(s.key)
+	}
+	return true
+}
+
+// allowOrRefuse reports whether a participant may send m, and otherwise answers it. A viewer that
+// tries is cut off.
+func (p *Peer) allowOrRefuse(m protocol.Message) bool {
+	refusal := p.member.Rights.CheckMessage(m, time.Now())
+	if refusal == nil {
+		return true
+	}
+	p.logFailure(m, refusal.Code)
+	p.out.put(refusal)
+	if p.member.Role == RoleViewer {
+		p.out.end(ErrForbidden)
+	}
+	return false
 }
 
 // sessionOf returns the session of a proxy's message, or of the request that it answers.
@@ -112,33 +169,4 @@ func (h *Hub) finishRequest(p *Peer, s *session, m protocol.Message) []waiter {
 	}
 	q.answerWaiters(m)
 	return q.waiting
-}
-
-// publishControl records who has the keyboard, and informs the agent of the grant or revoke and the
-// subscribers. The answered participants have it as the answer to their request.
-func (h *Hub) publishControl(s *session, m protocol.Message, answered []waiter) {
-	logControl(h.log, s, m)
-	agentID := s.recordControl(m)
-	sent := make(map[*Peer]bool, len(answered))
-	for _, w := range answered {
-		sent[w.peer] = true
-	}
-	if agentID != "" {
-		sendOnce(
-			maps.Keys(h.agents.connected[key{s.key.namespace, agentID}]),
-			protocol.WithRequestID(m, ownID(agentID, protocol.RequestID(m))),
-			sent,
-		)
-	}
-	sendOnce(maps.Keys(s.subs.followers), protocol.WithRequestID(m, ""), sent)
-}
-
-// sendOnce sends m to peers not yet in sent, and adds them.
-func sendOnce(peers iter.Seq[*Peer], m protocol.Message, sent map[*Peer]bool) {
-	for peer := range peers {
-		if !sent[peer] {
-			sent[peer] = true
-			peer.out.put(m)
-		}
-	}
 }

@@ -2,8 +2,6 @@ package hub
 
 import (
 	"errors"
-
-	"terminalproxy/protocol"
 )
 
 // maxHeld bounds the bytes that the sessions of one proxy token have here: those of their newest
@@ -49,30 +47,4 @@ func (h held) setCharge(c *charge, token string, bytes int) {
 		c.bytes = bytes
 		h[token] += bytes
 	}
-}
-
-// chargeSnapshot accounts for the snapshot that becomes the newest one of a session. It reports
-// false, and changes nothing, if the snapshot grows and the token would have more than maxHeld.
-func (h held) chargeSnapshot(s *session, m *protocol.Snapshot) bool {
-	token, size := s.owner.member.TokenID, snapshotSize(m)
-	before := 0
-	if s.screenCharge.token == token {
-		before = s.screenCharge.bytes
-	}
-	if size > before && size > h.roomFor(s.screenCharge, token) {
-		return false
-	}
-	h.setCharge(&s.screenCharge, token, size)
-	return true
-}
-
-// snapshotSize returns the number of bytes of a snapshot that grow with the screen.
-func snapshotSize(m *protocol.Snapshot) int {
-	size := len(m.Content)
-	if m.Screen != nil {
-		for _, line := range m.Screen.Lines {
-			size += len(line)
-		}
-	}
-	return size
 }

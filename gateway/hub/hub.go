@@ -10,16 +10,13 @@ package hub
 
 import (
 	"cmp"
-	"crypto/rand"
-	"errors"
+	"crypto/sha256"
 	"log/slog"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"terminalproxy/gateway/access/rights"
 	"terminalproxy/protocol"
 )
 
@@ -36,64 +33,6 @@ const (
 	lookAfter     = 3 * time.Second  // probe a proxy that has been silent this long
 	grace         = 10 * time.Second // added to the time limit of a request
 )
-
-// The reasons for which a participant's messages end; see [Peer.Next].
-var (
-	ErrLeft      = errors.New("the participant left")
-	ErrForbidden = errors.New("this role may not send that message")
-	ErrSlow      = errors.New("messages were not read in time")
-	ErrClosed    = errors.New("the gateway is closing")
-	ErrMoved     = errors.New("the session moved to another gateway")
-)
-
-// Role is the role of a participant.
-type Role = rights.Role
-
-// The roles.
-const (
-	RoleProxy  = rights.RoleProxy
-	RoleAgent  = rights.RoleAgent
-	RoleViewer = rights.RoleViewer
-	RoleOwner  = rights.RoleOwner
-)
-
-// Member is the identity of a participant, as the gateway knows it. No field comes from its
-// messages.
-type Member struct {
-	Role Role
-	// ID is the agent's id. If it is "", Join makes a random one.
-	ID string
-	// Name is for people. If Named, it replaces the name in every message of the participant.
-	Name  string
-	Named bool
-	// Lasting means that the identity outlives the connection, so control does not end with it.
-	Lasting bool
-	// TokenID identifies the token that it showed, or is "". It is opaque.
-	TokenID string
-	// Local means a process of the user's own, on the user's own machine.
-	Local bool
-	// Rights limit what it may do. If Can is 0, it has all rights of its role, see [rights.OfRole].
-	Rights rights.Set
-	// Namespace separates participants: each sees only the sessions of its own namespace.
-	Namespace string
-	// Process is the member's, or nil if unknown.
-	Process Process
-	// Token is the name of the token in the token store, or "". With it the participant reaches the
-	// sessions of other gateways, which look it up themselves.
-	Token string
-	// Remote means that it stands for a participant of another gateway, and reaches only local
-	// sessions.
-	Remote bool
-}
-
-// Process is a process on this machine.
-type Process interface {
-	// StopReason returns a sentence, without a full stop, if the process is known to be stopped,
-	// else "".
-	StopReason() string
-	// ProcessID returns its number, or 0.
-	ProcessID() int
-}
 
 // Hub is the switchboard. All methods are safe for concurrent use.
 type Hub struct {
@@ -122,6 +61,78 @@ type Hub struct {
 // key names a session or an agent within its namespace.
 type key struct{ namespace, id string }
 
+// Peer is one participant, from Join to Leave.
+type Peer struct {
+	hub    *Hub
+	member Member
+	out    *outbox
+	grants atomic.Int32 // at other gateways
+
+	// The following fields are guarded by Hub.mu.
+	gone  bool
+	idle  bool                  // it has neither a request nor a connection
+	asked map[string]*pending   // of a proxy: its open requests, by their id on the wire
+	owns  map[*session]struct{} // of a proxy: its running sessions
+	mine  map[*pending]struct{} // of an agent or viewer: its own requests
+	// uncertain holds, by request id, what to add to a failure because another gateway may have
+	// forwarded it.
+	uncertain map[string]string
+}
+
+// session is the hub's record of one session. Guarded by Hub.mu. The messages that it points to
+// never change, because outboxes may hold them.
+type session struct {
+	key    key
+	place  Place                // in the lists
+	info   protocol.SessionInfo // State is one of the protocol's three
+	owner  *Peer                // nil unless running
+	away   *Peer                // stands in for an owner that may reconnect, or nil
+	resume [sha256.Size]byte    // of the resume key
+	locked bool                 // it has a resume key
+
+	newest   *protocol.Snapshot // complete, never a delta; nil before the first
+	newestAt time.Time          // when newest came
+	synced   bool               // the next snapshot may be a delta to newest
+	current  datedCopy
+
+	screenCharge charge // of newest, in Hub.heldScreens
+
+	keyboard     protocol.Keyboard
+	blackout     *protocol.Hidden // what the person hides, as of blackoutAt, or nil
+	blackoutAt   time.Time
+	askers       map[string]bool // ids of the agents that asked for control or wrote to the user
+	subs         following[subscription]
+	watchers     following[watcher]
+	attached     map[*Peer]*protocol.Attach // people at it
+	gallery      gallery
+	hasChat      bool // it has a conversation with a coding agent
+	takesAsks    bool // other agents may ask its people
+	conversation conversation
+	starter      string         // id of the agent that started it, or ""
+	past         *protocol.Past // of an ended session, or nil
+	ended        time.Time      // time of the end
+	timer        delayed        // forgets a lost or ended session
+}
+
+// pending is a request that was forwarded to a proxy and is not answered yet. Guarded by Hub.mu.
+type pending struct {
+	owner   *Peer    // the proxy that has to answer
+	session *session // nil for the start of one
+	wireID  string
+	number  uint64           // orders requests by age
+	request protocol.Message // as forwarded
+	waiting []waiter
+	sent    time.Time   // time of the first send to the proxy, or zero
+	resent  bool        // sent over more than one connection
+	timer   *time.Timer // nil if a person decides
+}
+
+// waiter is a participant that gets the answer, under its own id. A repeated request has two.
+type waiter struct {
+	peer *Peer
+	id   string
+}
+
 // New returns an empty hub. log may be nil.
 func New(log *slog.Logger) *Hub {
 	h := &Hub{
@@ -147,136 +158,6 @@ func (h *Hub) SetPredecessor(predecessor string) { h.predecessor = predecessor }
 // LimitSessions limits the number of sessions. Call it before the first Join.
 func (h *Hub) LimitSessions(sessions int) { h.sessionLimit = sessions }
 
-// Peer is one participant, from Join to Leave.
-type Peer struct {
-	hub    *Hub
-	member Member
-	out    *outbox
-	grants atomic.Int32 // at other gateways
-
-	// The following fields are guarded by Hub.mu.
-	gone  bool
-	idle  bool                  // it has neither a request nor a connection
-	asked map[string]*pending   // of a proxy: its open requests, by their id on the wire
-	owns  map[*session]struct{} // of a proxy: its running sessions
-	mine  map[*pending]struct{} // of an agent or viewer: its own requests
-	// uncertain holds, by request id, what to add to a failure because another gateway may have
-	// forwarded it.
-	uncertain map[string]string
-}
-
-// Join adds a participant. The caller must call Leave in the end, even after an error of Next.
-func (h *Hub) Join(m Member) *Peer {
-	if m.ID == "" {
-		m.ID = newID(m.Role)
-	}
-	if m.Rights.Can == 0 {
-		m.Rights.Who, m.Rights.Can = "role "+string(m.Role), rights.OfRole(m.Role, m.Local)
-	}
-	p := &Peer{
-		hub: h, member: m, out: newOutbox(&h.counters), asked: make(map[string]*pending),
-		owns: make(map[*session]struct{}), mine: make(map[*pending]struct{}),
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		p.gone = true
-		p.out.end(ErrClosed)
-		return p
-	}
-	h.peers[p] = struct{}{}
-	h.relay.NoteDoing(p, Came)
-	h.log.Info("joined", p.logAttr(), "local", m.Local)
-	if m.Role == RoleAgent {
-		k := key{m.Namespace, m.ID}
-		if h.agents.connected[k] == nil {
-			h.agents.connected[k] = make(map[*Peer]struct{})
-		}
-		h.agents.connected[k][p] = struct{}{}
-		if h.agents.countConnections(k) == 1 {
-			h.agents.sendPresence(k, true)
-		}
-	}
-	return p
-}
-
-// newID returns a random id that begins with the role's first letter.
-func newID(r Role) string { return string(r[:1]) + "-" + strings.ToLower(rand.Text()[:8]) }
-
-// ID returns the participant's id. Proxies know an agent by it.
-func (p *Peer) ID() string { return p.member.ID }
-
-// Next returns the next message for the participant. It waits until done is closed. After the
-// participant's end it returns the remaining messages and then the reason: ErrLeft, ErrForbidden,
-// ErrSlow, ErrClosed, or the argument of End or EndAtOnce. One goroutine may call it.
-func (p *Peer) Next(done <-chan struct{}) (protocol.Message, error) {
-	for {
-		m, err := p.out.waitPop(done)
-		if records, ok := m.(*protocol.ChatRecords); ok {
-			p.ackRecords(records)
-		}
-		if !errors.Is(err, errBehind) {
-			return m, err
-		}
-		p.catchUp()
-	}
-}
-
-// EndAtOnce ends the participant with a reason and drops its queue.
-func (p *Peer) EndAtOnce(reason error) { p.out.cut(reason) }
-
-// End ends the participant with a reason, after the messages in its queue.
-func (p *Peer) End(reason error) { p.out.end(reason) }
-
-// Refuse answers a frame that was not a message.
-func (p *Peer) Refuse(e *protocol.Error) { p.out.put(e) }
-
-// Leave removes the participant. Its requests are dropped, a proxy's sessions are kept as lost, and
-// an agent without a lasting identity gives up its control.
-func (p *Peer) Leave() {
-	h := p.hub
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if p.gone {
-		return
-	}
-	p.gone = true
-	delete(h.peers, p)
-	h.relay.NoteDoing(p, Left)
-	p.out.end(ErrLeft)
-	h.log.Info("left", p.logAttr(), "cause", p.out.endReason())
-	k := key{p.member.Namespace, p.member.ID}
-	left := p.member.Role == RoleAgent && !p.idle && h.agents.countConnections(k) == 1
-	if p.member.Role == RoleAgent {
-		delete(h.agents.connected[k], p)
-		if len(h.agents.connected[k]) == 0 {
-			delete(h.agents.connected, k)
-		}
-	}
-	for q := range p.mine {
-		q.dropWaiter(p, &protocol.Cancel{Withdraw: true, Gone: true})
-	}
-	h.hosts.dropHost(p)
-	h.lists.removeWatcher(p)
-	for _, s := range h.sessions {
-		s.removeSubscription(p)
-		s.watchers.remove(p)
-		s.removeViewer(p)
-		s.conversation.remove(p)
-		s.detachPerson(p)
-		if s.owner == p {
-			h.keepLost(s)
-		}
-		if h.agents.connected[k] == nil && !p.member.Lasting && s.askers[p.member.ID] &&
-			p.member.Role == RoleAgent {
-			s.reportAgentGone(p.member.ID)
-		}
-	}
-	if left {
-		h.agents.sendPresence(k, false)
-	}
-}
-
 // ownIDs is the prefix of the ids of the hub's own messages.
 const ownIDs = "gateway:"
 
@@ -292,27 +173,3 @@ func (i *idSource) nextNumber() uint64 {
 // nextID returns the id of a message of the hub. A participant's request never has such an id on
 // the wire.
 func (i *idSource) nextID() string { return ownIDs + strconv.FormatUint(i.nextNumber(), 10) }
-
-// Close ends all participants with ErrClosed and drops all state. Leave may still be called.
-func (h *Hub) Close() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.closed = true
-	for _, s := range h.sessions {
-		s.stopTimers()
-	}
-	h.lists.close()
-	for p := range h.peers {
-		p.gone = true
-		for _, q := range p.asked {
-			q.stopTimer()
-		}
-		p.out.end(ErrClosed)
-	}
-	clear(h.peers)
-	clear(h.agents.connected)
-	clear(h.sessions)
-	clear(h.hosts.connected)
-	clear(h.hosts.starting)
-	h.past.tombstones = nil
-}

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,11 +28,6 @@ type lists struct {
 	orders    map[string]*Order  // of the sessions here, by namespace
 }
 
-// visibleTo returns the sessions that a participant may see, in the order of starting.
-func (l *lists) visibleTo(p *Peer) []protocol.SessionInfo {
-	return p.member.Rights.FilterSessions(l.sessionsOf(listOf(p)))
-}
-
 // listKey identifies a list: the sessions of a namespace, or only the local ones.
 type listKey struct {
 	namespace string
@@ -42,6 +38,11 @@ type listKey struct {
 // get local sessions only.
 func listOf(p *Peer) listKey {
 	return listKey{p.member.Namespace, p.member.Remote || p.member.Token == ""}
+}
+
+// visibleTo returns the sessions that a participant may see, in the order of starting.
+func (l *lists) visibleTo(p *Peer) []protocol.SessionInfo {
+	return p.member.Rights.FilterSessions(l.sessionsOf(listOf(p)))
 }
 
 // incompleteOf reports sessions of other gateways that may be missing in a list, or returns nil.
@@ -61,6 +62,57 @@ func (l *lists) sessionsOf(of listKey) []protocol.SessionInfo {
 		}
 	}
 	return out
+}
+
+// placesAfter returns the places of a list after one, in order: those of the sessions here, and
+// those of the directory's others.
+func (l *lists) placesAfter(of listKey, after Place) iter.Seq[Place] {
+	return func(yield func(Place) bool) {
+		here := placeCursor{readAfter: l.orders[of.namespace].After, last: after}
+		others := placeCursor{last: after, ended: of.localOnly, readAfter: func(p Place) []Place {
+			return l.directory.FindSessions(of.namespace, p)
+		}}
+		for {
+			next, ok := here.peekPlace()
+			other, more := others.peekPlace()
+			switch {
+			case !ok && !more:
+				return
+			case !ok || more && comparePlaces(other, next) < 0:
+				others.read = others.read[1:]
+				if l.sessions[key{of.namespace, other.SessionID}] != nil {
+					continue // it has its place here
+				}
+				next = other
+			default:
+				here.read = here.read[1:]
+			}
+			if !yield(next) {
+				return
+			}
+		}
+	}
+}
+
+// placeSession gives a session its place in the lists.
+func (l *lists) placeSession(s *session) {
+	l.removePlace(s)
+	order := l.orders[s.key.namespace]
+	if order == nil {
+		order = &Order{}
+		l.orders[s.key.namespace] = order
+	}
+	s.place = Place{s.info.StartedAt, s.key.id}
+	order.Insert(s.place)
+}
+
+// removePlace removes a session's place from the lists, if it has one.
+func (l *lists) removePlace(s *session) {
+	order := l.orders[s.key.namespace]
+	order.Remove(s.place)
+	if order.Len() == 0 {
+		delete(l.orders, s.key.namespace)
+	}
 }
 
 // findEntry returns one session of a list. A session that lost its proxy here may already run at

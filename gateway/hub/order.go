@@ -2,7 +2,6 @@ package hub
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -127,55 +126,4 @@ func (c *placeCursor) peekPlace() (p Place, ok bool) {
 		return p, false
 	}
 	return c.read[0], true
-}
-
-// placesAfter returns the places of a list after one, in order: those of the sessions here, and
-// those of the directory's others.
-func (l *lists) placesAfter(of listKey, after Place) iter.Seq[Place] {
-	return func(yield func(Place) bool) {
-		here := placeCursor{readAfter: l.orders[of.namespace].After, last: after}
-		others := placeCursor{last: after, ended: of.localOnly, readAfter: func(p Place) []Place {
-			return l.directory.FindSessions(of.namespace, p)
-		}}
-		for {
-			next, ok := here.peekPlace()
-			other, more := others.peekPlace()
-			switch {
-			case !ok && !more:
-				return
-			case !ok || more && comparePlaces(other, next) < 0:
-				others.read = others.read[1:]
-				if l.sessions[key{of.namespace, other.SessionID}] != nil {
-					continue // it has its place here
-				}
-				next = other
-			default:
-				here.read = here.read[1:]
-			}
-			if !yield(next) {
-				return
-			}
-		}
-	}
-}
-
-// placeSession gives a session its place in the lists.
-func (l *lists) placeSession(s *session) {
-	l.removePlace(s)
-	order := l.orders[s.key.namespace]
-	if order == nil {
-		order = &Order{}
-		l.orders[s.key.namespace] = order
-	}
-	s.place = Place{s.info.StartedAt, s.key.id}
-	order.Insert(s.place)
-}
-
-// removePlace removes a session's place from the lists, if it has one.
-func (l *lists) removePlace(s *session) {
-	order := l.orders[s.key.namespace]
-	order.Remove(s.place)
-	if order.Len() == 0 {
-		delete(l.orders, s.key.namespace)
-	}
 }

@@ -4,8 +4,18 @@ import (
 	"container/list"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"terminalproxy/protocol"
+)
+
+// The reasons for which a participant's messages end; see [Peer.Next].
+var (
+	ErrLeft      = errors.New("the participant left")
+	ErrForbidden = errors.New("this role may not send that message")
+	ErrSlow      = errors.New("messages were not read in time")
+	ErrClosed    = errors.New("the gateway is closing")
+	ErrMoved     = errors.New("the session moved to another gateway")
 )
 
 // maxQueue bounds the messages that wait for one participant. Snapshots do not count: there is one
@@ -47,6 +57,12 @@ type deltaState struct {
 	lastSent   *protocol.Snapshot // nil before the first
 	knowsMoves bool               // it understands moved rows
 	knowsBrief bool               // it understands brief snapshots of settled screens
+}
+
+// counters holds the parts of Stats that count over time.
+type counters struct {
+	frames                                              atomic.Uint64
+	droppedFrames, droppedSnapshots, droppedOutput, cut atomic.Uint64
 }
 
 func newOutbox(counters *counters) *outbox {

@@ -47,30 +47,6 @@ func (p *past) noteChange() {
 	}
 }
 
-// handleEnded handles m if an ended session still allows it, and reports whether it did. The agent
-// that started the session and people may close it, which forgets it. Hiding it forgets what it
-// showed.
-func (h *Hub) handleEnded(p *Peer, s *session, m protocol.Message) bool {
-	switch m := m.(type) {
-	case *protocol.Close:
-		if p.member.Role == RoleAgent && p.member.ID != s.starter {
-			return false
-		}
-		h.dropEnded(s, true)
-	case *protocol.ControlDecide:
-		if m.Hide != protocol.HideOn {
-			return false
-		}
-		s.setBlackout(&protocol.Blackout{On: true, Why: protocol.BlackoutUser})
-		s.past = nil
-		h.past.noteChange()
-	default:
-		return false
-	}
-	p.out.put(&protocol.Done{RequestID: protocol.RequestID(m)})
-	return true
-}
-
 // replyTo returns the answer to a request about an ended session. Input and questions come too
 // late.
 func (p *past) replyTo(s *session, m protocol.Message) protocol.Message {

@@ -1,7 +1,5 @@
 package hub
 
-import "sync/atomic"
-
 // Stats counts the hub's state at one moment, and its traffic so far.
 type Stats struct {
 	Sessions     map[string]int // by state, see package protocol
@@ -16,12 +14,6 @@ type Stats struct {
 	// "frame", a subscriber's "snapshot", and live "output". "participant" counts those that were
 	// cut off because they did not read.
 	Dropped map[string]uint64
-}
-
-// counters holds the parts of Stats that count over time.
-type counters struct {
-	frames                                              atomic.Uint64
-	droppedFrames, droppedSnapshots, droppedOutput, cut atomic.Uint64
 }
 
 // Stats counts across all namespaces.

@@ -46,30 +46,6 @@ func (s *session) subscribedState() protocol.Message {
 	return &protocol.Subscribed{SessionID: s.key.id, On: len(s.subs.followers) > 0, Brief: true}
 }
 
-// datedCopy is a snapshot with its times as of one moment.
-type datedCopy struct {
-	m, of  *protocol.Snapshot
-	hidden *protocol.Hidden
-	at     time.Time
-}
-
-// sameFor is how long subscribers share one dated copy, so its times are at most that old.
-const sameFor = 10 * time.Millisecond
-
-// currentSnapshot returns the newest snapshot with times as of now, or nil. All receivers share one
-// message.
-func (s *session) currentSnapshot() *protocol.Snapshot {
-	if s.newest == nil {
-		return nil
-	}
-	if n := &s.current; n.of != s.newest || n.hidden != s.blackout || time.Since(n.at) >= sameFor {
-		out := *s.newest
-		out.IdleMs, out.Blackout = s.idleMs(), s.currentBlackout()
-		*n = datedCopy{m: out.Share(s.newest), of: s.newest, hidden: s.blackout, at: time.Now()}
-	}
-	return s.current.m
-}
-
 // sendNewest puts the newest snapshot into the participant's queue.
 func (sub *subscription) sendNewest() {
 	if m := sub.session.currentSnapshot(); m != nil {

@@ -81,14 +81,6 @@ func (s *session) lacksChat(m protocol.Message) bool {
 	return !s.hasChat && isForChat(m)
 }
 
-// speakerOf names a participant in a conversation: an agent by its id, a person by a name.
-func (p *Peer) speakerOf(claimed string) (agentID, by string) {
-	if p.member.Role == RoleAgent {
-		return p.member.ID, ""
-	}
-	return "", p.displayName(claimed)
-}
-
 func (s *session) setChatState(m *protocol.ChatStatus) {
 	s.info.Chat = &protocol.ChatState{
 		Agent: m.Agent, State: m.State, Open: m.Open, Oldest: m.Oldest, Mode: m.Mode, Why: m.Why,

@@ -1,21 +1,10 @@
 package hub
 
-import "terminalproxy/protocol"
+import (
+	"iter"
 
-// HandleRepeat is [Peer.Handle] for a message that another gateway may have forwarded to the same
-// proxy. The proxy recognises a repeated input by its id. The hub does not, so its own answers must
-// not claim that nothing was typed.
-func (p *Peer) HandleRepeat(m protocol.Message) {
-	if fate := UncertaintyText(m); fate != "" {
-		p.hub.mu.Lock()
-		if p.uncertain == nil {
-			p.uncertain = make(map[string]string)
-		}
-		p.uncertain[protocol.RequestID(m)] = fate
-		p.hub.mu.Unlock()
-	}
-	p.Handle(m)
-}
+	"terminalproxy/protocol"
+)
 
 // sendReply sends the answer to a request, with the uncertainty that HandleRepeat noted. The caller
 // holds Hub.mu.
@@ -39,4 +28,20 @@ func notForwarded(m protocol.Message) (why string, yes bool) {
 		return "the proxy was not asked again", unavailable
 	}
 	return "", false
+}
+
+// failRequest answers a request with an error.
+func (p *Peer) failRequest(m protocol.Message, code protocol.Code, message string) {
+	p.logFailure(m, code)
+	p.sendReply(&protocol.Error{RequestID: protocol.RequestID(m), Code: code, Message: message})
+}
+
+// sendOnce sends m to peers not yet in sent, and adds them.
+func sendOnce(peers iter.Seq[*Peer], m protocol.Message, sent map[*Peer]bool) {
+	for peer := range peers {
+		if !sent[peer] {
+			sent[peer] = true
+			peer.out.put(m)
+		}
+	}
 }
