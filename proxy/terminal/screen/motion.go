@@ -362,3 +362,14 @@ func (t *terminal) DECST8C() {
 		t.tabs.reset()
 	}
 }
+
+// rightLimit returns the last column that text may reach from the cursor.
+func (t *terminal) rightLimit() int {
+	if t.x > t.right {
+		return t.cols - 1
+	}
+	return t.right
+}
+
+// returnColumn returns the column of CR: the left margin, unless the cursor is left of it.
+func (t *terminal) returnColumn() int { return t.leftStop(t.x) }

@@ -100,22 +100,6 @@ func (t *terminal) setCwd(host, path string) {
 	t.host, t.cwd = cleanTitle(host), cleanTitle(path)
 }
 
-// unescape resolves the percent escapes of a URL (RFC 3986, 2.1); a malformed one stays as it is.
-func unescape(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 2
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
-
 // titles is an entry of the title stack (ctlseqs, CSI 22 t).
 type titles struct{ title, icon string }
 

@@ -362,3 +362,15 @@ func (t *terminal) performCSI() {
 		op(t)
 	}
 }
+
+// c1 performs a C1 control that came as a code point, U+0080 to U+009F: the same as ESC and a
+// letter.
+func (t *terminal) c1(c byte) {
+	t.parse.clear()
+	t.parse.in = 0
+	t.parse.state = escape
+	final := c - 0x40
+	s := transitions[escape][final]
+	t.parse.state = s.next
+	t.performAction(s.action, final)
+}

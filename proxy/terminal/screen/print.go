@@ -68,14 +68,6 @@ func (t *terminal) printPart(p []byte, base cell) int {
 	return took
 }
 
-// rightLimit returns the last column that text may reach from the cursor.
-func (t *terminal) rightLimit() int {
-	if t.x > t.right {
-		return t.cols - 1
-	}
-	return t.right
-}
-
 // advanceCursor moves the cursor over n columns that have just been written.
 func (t *terminal) advanceCursor(r *row, n, limit int) {
 	t.touchRow(t.y)
@@ -106,9 +98,6 @@ func (t *terminal) wrapLine() {
 		t.grid.rows[y-1].wrapped = true
 	}
 }
-
-// returnColumn returns the column of CR: the left margin, unless the cursor is left of it.
-func (t *terminal) returnColumn() int { return t.leftStop(t.x) }
 
 // decoder holds the bytes of a character that was cut by the end of a Feed.
 type decoder struct {

@@ -7,18 +7,6 @@ import (
 	"strings"
 )
 
-// maxReplies bounds what waits for TakeReplies, in bytes; further answers are dropped.
-const maxReplies = 64 << 10
-
-func (t *terminal) reply(s string) {
-	if len(t.replies)+len(s) <= maxReplies {
-		t.replies = append(t.replies, s...)
-	}
-}
-
-func (t *terminal) replyOSC(s string) { t.reply("\x1b]" + s + "\x1b\\") }
-func (t *terminal) replyDCS(s string) { t.reply("\x1bP" + s + "\x1b\\") }
-
 // What the terminal is.
 const (
 	// da1 is a VT420 with 132 columns, selective erase, user windows, horizontal scrolling, colour,

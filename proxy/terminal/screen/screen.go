@@ -1,31 +1,5 @@
 package screen
 
-import "time"
-
-// The limits of a Screen. Sizes outside are clamped.
-const (
-	minSize = 1
-	maxSize = 1000
-	// MaxCols and MaxRows bound the size of a screen.
-	MaxCols = maxSize
-	MaxRows = maxSize
-	// MaxScrollback bounds Config.Scrollback, in rows.
-	MaxScrollback = 1_000_000
-)
-
-// Config says what a new Screen is like.
-type Config struct {
-	Cols, Rows int // clamped to 1..MaxCols and 1..MaxRows
-	// rows kept that scrolled off the main screen, at most MaxScrollback; 0 keeps no history
-	Scrollback int
-	Clusters   Clusters // of the user's terminal
-	Text       TextSink // receives the printed text; may be nil
-	// Now tells when a command began and ended; nil is time.Now.
-	Now func() time.Time
-	// Group is the process group that has the terminal now; nil is 0, unknown.
-	Group func() int
-}
-
 // Screen is a terminal's screen. One goroutine owns it.
 type Screen struct {
 	t   terminal
@@ -33,9 +7,6 @@ type Screen struct {
 	// seen is what an observer could last see besides the rows.
 	seen view
 }
-
-// feedPiece is how many bytes are taken between two looks at the tables that may need sweeping.
-const feedPiece = 64 << 10
 
 // view holds the state that is compared after each Feed, to know whether an observer sees a
 // difference.
@@ -49,46 +20,6 @@ type view struct {
 	bells  uint64
 	base   uint64
 	length int
-}
-
-// New returns a fresh screen, as a terminal is after power-on.
-func New(c Config) *Screen {
-	makeTables()
-	s := &Screen{}
-	t := &s.t
-	t.cols, t.rows = clamp(c.Cols, minSize, MaxCols), clamp(c.Rows, minSize, MaxRows)
-	t.hist.limit = clamp(c.Scrollback, 0, MaxScrollback)
-	t.sink, t.now, t.group = c.Text, c.Now, c.Group
-	if t.group == nil {
-		t.group = func() int { return 0 }
-	}
-	if t.now == nil {
-		t.now = time.Now
-	}
-	if t.sink == nil {
-		t.sink = noSink{}
-	}
-	t.styles, t.clusters = newStyleTable(), newClusterTable()
-	t.main = t.newGrid(t.cols, t.rows)
-	t.grid = t.main
-	t.tick = 1
-	t.clusterMode = c.Clusters
-	t.ris()
-	s.commit()
-	return s
-}
-
-func clamp(v, low, high int) int { return min(max(v, low), high) }
-
-// Feed takes what the program printed. Any bytes are fine, cut anywhere; it never fails.
-func (s *Screen) Feed(p []byte) {
-	for len(p) > 0 {
-		n := min(len(p), feedPiece)
-		s.t.tick = s.rev + 1
-		s.t.feed(p[:n])
-		s.commit()
-		p = p[n:]
-	}
 }
 
 // commit ends a Feed or Resize: the revision grows if an observer can see a difference.
@@ -113,10 +44,6 @@ func (s *Screen) commit() {
 	t.changed = false
 	t.sweep()
 }
-
-// IsAtGround says whether the parser stands between two sequences and characters, so that other
-// bytes may be inserted into the stream here.
-func (s *Screen) IsAtGround() bool { return s.t.parse.state == ground && s.t.parse.utf8.n == 0 }
 
 // Rev is the revision of the screen: it grows with every Feed or Resize after which an observer
 // sees something else (cells, cursor, title, progress, modes, size, history). It is 1 for a new

@@ -5,6 +5,17 @@ import (
 	"unicode/utf8"
 )
 
+// The limits of a Screen. Sizes outside are clamped.
+const (
+	minSize = 1
+	maxSize = 1000
+	// MaxCols and MaxRows bound the size of a screen.
+	MaxCols = maxSize
+	MaxRows = maxSize
+	// MaxScrollback bounds Config.Scrollback, in rows.
+	MaxScrollback = 1_000_000
+)
+
 // terminal is the machine behind a Screen: what the control functions act upon. Screen adds what an
 // observer needs.
 type terminal struct {
@@ -139,6 +150,16 @@ func (t *terminal) currentPenID() uint32 {
 	return t.penID
 }
 
+// penStyle returns the number of the pen's style, with the mark of a veil.
+func (t *terminal) penStyle() uint32 {
+	if t.veil == 0 {
+		return t.styles.internStyle(&t.pen)
+	}
+	pen := t.pen
+	pen.attrs |= t.veil
+	return t.styles.internStyle(&pen)
+}
+
 // blank returns what erasing leaves: an empty cell with the pen's background ("back colour erase",
 // ctlseqs under ED).
 func (t *terminal) blank() cell {
@@ -194,3 +215,18 @@ func (t *terminal) previous() (x int, ok bool) {
 	}
 	return x, true
 }
+
+func (t *terminal) reply(s string) {
+	if len(t.replies)+len(s) <= maxReplies {
+		t.replies = append(t.replies, s...)
+	}
+}
+
+func (t *terminal) replyOSC(s string) { t.reply("\x1b]" + s + "\x1b\\") }
+
+func (t *terminal) replyDCS(s string) { t.reply("\x1bP" + s + "\x1b\\") }
+
+// maxReplies bounds what waits for TakeReplies, in bytes; further answers are dropped.
+const maxReplies = 64 << 10
+
+func clamp(v, low, high int) int { return min(max(v, low), high) }

@@ -29,16 +29,6 @@ func (s *Screen) Veil(secret, hidden bool) {
 	}
 }
 
-// penStyle returns the number of the pen's style, with the mark of a veil.
-func (t *terminal) penStyle() uint32 {
-	if t.veil == 0 {
-		return t.styles.internStyle(&t.pen)
-	}
-	pen := t.pen
-	pen.attrs |= t.veil
-	return t.styles.internStyle(&pen)
-}
-
 // VeilCells marks the cells of a visible row from column from on as a secret's, or takes that mark
 // away. It is a change of the screen.
 func (s *Screen) VeilCells(row, from int, on bool) {
