@@ -23,7 +23,7 @@ func (s *session) holdForReconnect() {
 	for _, q := range s.owner.asked {
 		switch {
 		case q.session != s:
-		case isRepeatable(q.request):
+		case IsRepeatable(q.request):
 			q.moveTo(s.away)
 		default:
 			q.failWaiters(
@@ -60,7 +60,7 @@ func (p *Peer) unansweredByAge() []*pending {
 func (s *session) failHeld() {
 	message := fmt.Sprintf("the proxy of session %s went away and did not come back", s.key.id)
 	for _, q := range s.away.asked {
-		switch fate := q.uncertaintyText(); {
+		switch fate := UncertaintyText(q.request); {
 		case fate != "" && q.sent.IsZero():
 			q.answerWaiters(&protocol.InputResult{
 				ID: s.away.hub.nextID(), SessionID: s.key.id, Status: protocol.StatusRefused,

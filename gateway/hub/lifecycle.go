@@ -142,8 +142,8 @@ func (h *Hub) endSession(s *session, m *protocol.SessionClose) {
 	for _, q := range s.owner.asked {
 		switch {
 		case q.session != s:
-		case q.resent && q.uncertaintyText() != "":
-			q.failWaiters(protocol.CodeUnavailable, s.exitText()+q.uncertaintyText())
+		case q.resent && UncertaintyText(q.request) != "":
+			q.failWaiters(protocol.CodeUnavailable, s.exitText()+UncertaintyText(q.request))
 		default:
 			q.answerWaiters(h.past.replyTo(s, q.request))
 		}

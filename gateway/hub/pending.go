@@ -69,7 +69,7 @@ func (q *pending) startTimeout(limit, after time.Duration) {
 			)
 		default:
 			const late = "the session's proxy did not answer in time"
-			q.failWaiters(protocol.CodeTimeout, late+q.uncertaintyText())
+			q.failWaiters(protocol.CodeTimeout, late+UncertaintyText(q.request))
 		}
 	})
 }
@@ -114,18 +114,6 @@ func (q *pending) failStopped(message string) {
 		q.sendCancel(&protocol.Cancel{Withdraw: true, Gone: true})
 	}
 	q.failWaiters(protocol.CodeUnavailable, message)
-}
-
-// uncertaintyText returns what to add to a failure if the request may still have had an effect.
-func (q *pending) uncertaintyText() string {
-	switch q.request.(type) {
-	case *protocol.Input, *protocol.Keys:
-		return typingUnknown
-	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
-		return "; it is unknown whether the coding agent heard it: look at the conversation " +
-			"before you repeat it"
-	}
-	return ""
 }
 
 // answerWaiters sends m to all waiters and ends the request.

@@ -34,9 +34,3 @@ type noRelay struct{}
 func (noRelay) Forward(*Peer, protocol.Message) bool      { return false }
 func (noRelay) ForwardMoved(*Peer, protocol.Message) bool { return false }
 func (noRelay) NoteDoing(*Peer, Doing)                    {}
-
-// IsRepeatable reports whether a gateway may get m a second time.
-func IsRepeatable(m protocol.Message) bool { return isRepeatable(m) }
-
-// UncertaintyText returns what to add to a failure of m about its unknown effect, or "".
-func UncertaintyText(m protocol.Message) string { return (&pending{request: m}).uncertaintyText() }

@@ -2,8 +2,8 @@ package hub
 
 import "terminalproxy/protocol"
 
-// isRepeatable reports whether a proxy may get m a second time.
-func isRepeatable(m protocol.Message) bool {
+// IsRepeatable reports whether a proxy, or another gateway, may get m a second time.
+func IsRepeatable(m protocol.Message) bool {
 	switch m := m.(type) {
 	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt, *protocol.ChatAsk:
 		return false
@@ -15,6 +15,14 @@ func isRepeatable(m protocol.Message) bool {
 	return true
 }
 
-// typingUnknown follows the failure of an input that reached a proxy and got no receipt.
-const typingUnknown = "; it is unknown whether this was typed: read the screen before you type " +
-	"it again"
+// UncertaintyText returns what to add to a failure of m if it may still have had an effect, or "".
+func UncertaintyText(m protocol.Message) string {
+	switch m.(type) {
+	case *protocol.Input, *protocol.Keys:
+		return "; it is unknown whether this was typed: read the screen before you type it again"
+	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+		return "; it is unknown whether the coding agent heard it: look at the conversation " +
+			"before you repeat it"
+	}
+	return ""
+}

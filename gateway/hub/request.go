@@ -78,7 +78,7 @@ func (h *Hub) routeRequest(p *Peer, m protocol.Message) {
 		p.failRequest(m, protocol.CodeUnavailable, "session "+id+" is not of this machine")
 	case s.lacksChat(m):
 		p.failRequest(m, protocol.CodeNoChat, s.noChatText())
-	case s.owner == nil && !isRepeatable(m):
+	case s.owner == nil && !IsRepeatable(m):
 		message := "the proxy of session " + id + " lost its connection, and may come back " +
 			"within seconds: nothing was done"
 		p.failRequest(m, protocol.CodeUnavailable, message)
