@@ -17,16 +17,16 @@ const (
 // empty.
 type carrier struct {
 	mu       sync.Mutex
-	due      []*outbox
-	deferred int // callers that will call runDeferred
+	due      []func() // the turns of outboxes
+	deferred int      // callers that will call runDeferred
 	workers  int
 }
 
-// addDue queues an outbox. The caller holds the outbox's lock.
-func (t *carrier) addDue(o *outbox) {
+// addDue queues an outbox's turn. The caller holds the outbox's lock.
+func (t *carrier) addDue(turn func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.due = append(t.due, o)
+	t.due = append(t.due, turn)
 	if t.deferred == 0 {
 		t.startWorkersLocked()
 	}
@@ -40,18 +40,18 @@ func (t *carrier) deferDelivery() {
 }
 
 func (t *carrier) runDeferred() {
-	var own [ownTurns]*outbox
+	var own [ownTurns]func()
 	t.mu.Lock()
 	t.deferred--
 	n := t.takeDueLocked(own[:])
 	t.startWorkersLocked()
 	t.mu.Unlock()
-	for _, o := range own[:n] {
-		o.turn()
+	for _, turn := range own[:n] {
+		turn()
 	}
 }
 
-func (t *carrier) takeDueLocked(into []*outbox) (n int) {
+func (t *carrier) takeDueLocked(into []func()) (n int) {
 	n = copy(into, t.due)
 	if t.due = t.due[n:]; len(t.due) == 0 {
 		t.due = nil
@@ -67,7 +67,7 @@ func (t *carrier) startWorkersLocked() {
 }
 
 func (t *carrier) run() {
-	var own [ownTurns]*outbox
+	var own [ownTurns]func()
 	for {
 		t.mu.Lock()
 		n := t.takeDueLocked(own[:])
@@ -77,8 +77,8 @@ func (t *carrier) run() {
 			return
 		}
 		t.mu.Unlock()
-		for _, o := range own[:n] {
-			o.turn()
+		for _, turn := range own[:n] {
+			turn()
 		}
 	}
 }

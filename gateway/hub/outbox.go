@@ -190,7 +190,7 @@ func (o *outbox) wakeLocked() {
 	if o.turn != nil {
 		if !o.busy {
 			o.busy = true
-			o.carrier.addDue(o)
+			o.carrier.addDue(o.turn)
 		}
 		return
 	}
