@@ -15,37 +15,45 @@ func (h *Hub) dispatchRequest(p *Peer, m protocol.Message) {
 		p.out.put(h.lists.replyTo(p, m))
 	case *protocol.SessionsWatch:
 		h.lists.addWatcher(p, m)
-	case *protocol.SessionsSubscribe:
-		h.addSubscription(p, m)
-	case *protocol.Cancel:
-		h.cancelRequest(p, m)
 	case *protocol.ProxyStart:
 		h.startProgram(p, m)
-	case *protocol.Watch:
-		h.watchOutput(p, m)
-	case *protocol.Unwatch:
+	case *protocol.Cancel, *protocol.SessionsSubscribe, *protocol.Watch, *protocol.Unwatch,
+		*protocol.View, *protocol.Unview, *protocol.Ack, *protocol.Detach, *protocol.ViewerInput,
+		*protocol.ChatSubscribe, *protocol.ChatUnsubscribe:
 		if s := h.findOrFail(p, m); s != nil {
-			s.watchers.remove(p)
-		}
-	case *protocol.View:
-		h.viewSession(p, m)
-	case *protocol.Unview:
-		if s := h.findOrFail(p, m); s != nil {
-			s.removeViewer(p)
-		}
-	case *protocol.Ack:
-		h.ackRows(p, m)
-	case *protocol.Detach, *protocol.ViewerInput:
-		h.forwardAttached(p, m)
-	case *protocol.ChatSubscribe:
-		h.followChat(p, m)
-	case *protocol.ChatUnsubscribe:
-		if s := h.findOrFail(p, m); s != nil {
-			s.conversation.remove(p)
-			p.out.put(&protocol.Done{RequestID: m.RequestID})
+			h.handleFollower(p, s, m)
 		}
 	default:
 		h.routeRequest(p, m)
+	}
+}
+
+// handleFollower processes what a participant asks of a session's streams, or withdraws.
+func (h *Hub) handleFollower(p *Peer, s *session, m protocol.Message) {
+	switch m := m.(type) {
+	case *protocol.Cancel:
+		s.cancelRequest(p, m)
+	case *protocol.SessionsSubscribe:
+		h.addSubscription(p, s, m)
+	case *protocol.Watch:
+		h.watchOutput(p, s)
+	case *protocol.Unwatch:
+		s.watchers.remove(p)
+	case *protocol.View:
+		h.viewSession(p, s, m)
+	case *protocol.Unview:
+		s.removeViewer(p)
+	case *protocol.Ack:
+		s.ackRows(p, m)
+	case *protocol.Detach:
+		s.detachPerson(p)
+	case *protocol.ViewerInput:
+		s.forwardTyping(p, m)
+	case *protocol.ChatSubscribe:
+		s.followChat(p, m)
+	case *protocol.ChatUnsubscribe:
+		s.conversation.remove(p)
+		p.out.put(&protocol.Done{RequestID: m.RequestID})
 	}
 }
 
@@ -151,11 +159,7 @@ func isSameRequest(a, b protocol.Message) bool {
 }
 
 // cancelRequest removes a participant from the waiters of a request.
-func (h *Hub) cancelRequest(p *Peer, m *protocol.Cancel) {
-	s := h.findOrFail(p, m)
-	if s == nil {
-		return
-	}
+func (s *session) cancelRequest(p *Peer, m *protocol.Cancel) {
 	owner := cmp.Or(s.owner, s.away)
 	if owner == nil {
 		return // failHeld answered

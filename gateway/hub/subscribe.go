@@ -16,11 +16,7 @@ type subscription struct {
 
 // addSubscription starts the stream of a session: Done, the newest snapshot, and then later ones. A
 // second request of the participant replaces the first.
-func (h *Hub) addSubscription(p *Peer, m *protocol.SessionsSubscribe) {
-	s := h.findOrFail(p, m)
-	if s == nil {
-		return
-	}
+func (h *Hub) addSubscription(p *Peer, s *session, m *protocol.SessionsSubscribe) {
 	s.removeSubscription(p)
 	p.out.setSnapshotForm(m)
 	p.out.put(&protocol.Done{RequestID: m.RequestID})

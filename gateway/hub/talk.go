@@ -89,11 +89,8 @@ func (s *session) setChatState(m *protocol.ChatStatus) {
 
 // followChat adds a listener: Done, the records after the one that it has, and then later ones. A
 // second request replaces the first.
-func (h *Hub) followChat(p *Peer, m *protocol.ChatSubscribe) {
-	s := h.findOrFail(p, m)
+func (s *session) followChat(p *Peer, m *protocol.ChatSubscribe) {
 	switch {
-	case s == nil: // findOrFail answered
-		return
 	case !s.hasChat:
 		p.failRequest(m, protocol.CodeNoChat, s.noChatText())
 		return

@@ -30,11 +30,7 @@ type viewer struct {
 
 // viewSession adds a viewer: Done, the screen, and then its changes. A second request replaces the
 // first.
-func (h *Hub) viewSession(p *Peer, m *protocol.View) {
-	s := h.findOrFail(p, m)
-	if s == nil {
-		return // findOrFail answered
-	}
+func (h *Hub) viewSession(p *Peer, s *session, m *protocol.View) {
 	s.removeViewer(p)
 	p.out.put(&protocol.Done{RequestID: m.RequestID})
 	v := &viewer{peer: p, id: m.RequestID, ready: true}
@@ -143,11 +139,7 @@ func (v *viewer) sendNewest(s *session) {
 }
 
 // ackRows marks a viewer as ready for newer rows.
-func (h *Hub) ackRows(p *Peer, m *protocol.Ack) {
-	s := h.findOrFail(p, m)
-	if s == nil {
-		return // findOrFail answered
-	}
+func (s *session) ackRows(p *Peer, m *protocol.Ack) {
 	if v := s.gallery.followers[p]; v != nil && v.sent != nil && v.sent.Seq == m.Seq {
 		v.ready = true
 		v.offerNewest(s)

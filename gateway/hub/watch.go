@@ -11,16 +11,13 @@ type watcher struct {
 }
 
 // watchOutput starts a participant's live output with a repaint. A repeated request repaints.
-func (h *Hub) watchOutput(p *Peer, m *protocol.Watch) {
-	s := h.findOrFail(p, m)
-	switch {
-	case s == nil: // findOrFail answered
-	case s.info.State == protocol.StateExited:
+func (h *Hub) watchOutput(p *Peer, s *session) {
+	if s.info.State == protocol.StateExited {
 		p.out.put(h.past.closeMessage(s))
-	default:
-		s.watchers.followers[p] = &watcher{needsRepaint: true}
-		s.watchers.resume()
+		return
 	}
+	s.watchers.followers[p] = &watcher{needsRepaint: true}
+	s.watchers.resume()
 }
 
 // forwardOutput sends live output to watchers without a gap, and a repaint to those that need one.
@@ -68,19 +65,13 @@ func (s *session) endWatch(last protocol.Message) {
 	clear(s.attached)
 }
 
-// forwardAttached forwards the input of an attached person, or detaches them.
-func (h *Hub) forwardAttached(p *Peer, m protocol.Message) {
-	s := h.findOrFail(p, m)
-	_, types := m.(*protocol.ViewerInput)
-	switch {
-	case s == nil: // findOrFail answered
-	case !types:
-		s.detachPerson(p)
-	case s.attached[p] == nil:
+// forwardTyping forwards the input of an attached person.
+func (s *session) forwardTyping(p *Peer, m *protocol.ViewerInput) {
+	if s.attached[p] == nil {
 		p.failRequest(m, protocol.CodeNoGrant, "nothing was typed: send terminal.attach first")
-	case s.owner != nil:
-		s.owner.out.put(protocol.Forward(m, "", p.member.ID))
+		return
 	}
+	s.sendToProxy(protocol.Forward(m, "", p.member.ID))
 }
 
 // sendAttached tells a proxy that reconnected who is attached to its session.
