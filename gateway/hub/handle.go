@@ -125,6 +125,11 @@ func (h *Hub) handlePublished(p *Peer, m protocol.Message) {
 		)
 		return
 	}
+	h.updateSession(p, s, m)
+}
+
+// updateSession processes what a proxy says of its session.
+func (h *Hub) updateSession(p *Peer, s *session, m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.Snapshot:
 		h.storeSnapshot(s, m)

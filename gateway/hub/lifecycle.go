@@ -24,8 +24,9 @@ func newSession(k key, heldTalk held) *session {
 	return s
 }
 
-// openSession registers a session, or takes it over.
-func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
+// admitSession returns the session that a proxy opens, a new one or the one that it may take over.
+// If it may not, admitSession tells it so and returns nil.
+func (h *Hub) admitSession(p *Peer, m *protocol.SessionOpen) *session {
 	k := key{p.member.Namespace, m.SessionID}
 	s := h.sessions[k]
 	// Error has no field for the id of another message, so the request id carries it back.
@@ -36,26 +37,35 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 		const busy = "this connection already has %d sessions, the limit for one: " +
 			"open another connection"
 		refuse(protocol.CodeBusy, fmt.Sprintf(busy, maxPerProxy))
-		return
+		return nil
 	}
 	if s == nil {
 		if len(h.sessions) >= h.sessionLimit {
 			message := fmt.Sprintf("this gateway already has %d sessions", h.sessionLimit)
 			refuse(protocol.CodeBusy, message)
-			return
+			return nil
 		}
 		s = newSession(k, h.heldTalk)
 		h.sessions[k] = s
 	} else if s.owner != p && !s.matchesResumeKey(m.ResumeKey) {
 		message := fmt.Sprintf("session %q already exists, with another resume key", m.SessionID)
 		refuse(protocol.CodeForbidden, message)
+		return nil
+	}
+	return s
+}
+
+// openSession registers a session, or takes it over.
+func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
+	s := h.admitSession(p, m)
+	if s == nil {
 		return
 	}
 	if s.owner != nil && s.owner != p {
 		h.detachProxy(s)
 	}
 	h.log.Info(
-		"session opened", "session", k.id, p.logAttr(), "again", s.info.SessionID != "",
+		"session opened", "session", s.key.id, p.logAttr(), "again", s.info.SessionID != "",
 		"headless", m.Headless,
 	)
 	h.dropEnded(s, false)
@@ -76,8 +86,8 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 	s.gallery.resume()
 	s.conversation.resume()
 	s.resendHeld()
-	h.hosts.answerStart(k)
-	h.directory.AnnounceSession(k.namespace, k.id, true)
+	h.hosts.answerStart(s.key)
+	h.directory.AnnounceSession(s.key.namespace, s.key.id, true)
 }
 
 // keepLost keeps a session for a while after its proxy's connection ended. The proxy returns with

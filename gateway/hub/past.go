@@ -124,31 +124,11 @@ func (p *past) closeMessage(s *session) *protocol.SessionClose {
 // readHistory adds the rows of an ended session's history to r, as its proxy would. If a line is no
 // longer kept, it returns the refusal.
 func (s *session) readHistory(r *protocol.ReadResult, m *protocol.Read) (refusal string) {
-	past := s.past
-	oldest, stop := past.Oldest(), past.NextLine
-	most := uint64(max(0, min(m.Scrollback, protocol.MaxHistory))) //nolint:gosec // not negative
-	start := stop - min(stop-oldest, most)
-	switch {
-	case m.FromLine != nil:
-		if *m.FromLine < oldest || *m.FromLine > stop {
-			return fmt.Sprintf(
-				"the program has ended, and only the lines from %d to before %d of its history "+
-					"are kept",
-				oldest, stop,
-			)
-		}
-		start = *m.FromLine
-		stop = min(stop, start+most)
-	case m.Follow:
-		line, known := past.Unseen(m.SinceSeq)
-		if !known {
-			start = stop // the new rows are unknown
-			break
-		}
-		start = max(start, line)
-		r.Frame.Since, r.Unseen = m.SinceSeq, stop-line
+	start, stop, refusal := s.askedLines(r, m)
+	if refusal != "" {
+		return refusal
 	}
-	kept := past.Rows(start, stop)
+	kept := s.past.Rows(start, stop)
 	rows := kept.Rows
 	if n := protocol.FitRows(rows, m.FromLine != nil, protocol.MaxAnswerBytes); m.FromLine != nil {
 		rows, stop = rows[:n], start+uint64(n) //nolint:gosec // not negative
@@ -158,7 +138,7 @@ func (s *session) readHistory(r *protocol.ReadResult, m *protocol.Read) (refusal
 		kept = kept.Skip(cut)
 		rows = kept.Rows
 	}
-	r.OldestLine, r.FirstLine, r.NextLine = oldest, start, stop
+	r.OldestLine, r.FirstLine, r.NextLine = s.past.Oldest(), start, stop
 	r.Text = strings.Join(rows, "\n")
 	for _, row := range kept.Hidden {
 		if row < len(rows) {
@@ -169,6 +149,36 @@ func (s *session) readHistory(r *protocol.ReadResult, m *protocol.Read) (refusal
 		r.Wraps = protocol.WrapsBefore(kept.Wraps, len(rows))
 	}
 	return ""
+}
+
+// askedLines returns the lines that m asks for, from start to before stop. r gets what a reader who
+// follows has not seen.
+func (s *session) askedLines(
+	r *protocol.ReadResult, m *protocol.Read,
+) (start, stop uint64, refusal string) {
+	oldest, stop := s.past.Oldest(), s.past.NextLine
+	most := uint64(max(0, min(m.Scrollback, protocol.MaxHistory))) //nolint:gosec // not negative
+	start = stop - min(stop-oldest, most)
+	switch {
+	case m.FromLine != nil:
+		if *m.FromLine < oldest || *m.FromLine > stop {
+			return 0, 0, fmt.Sprintf(
+				"the program has ended, and only the lines from %d to before %d of its history "+
+					"are kept",
+				oldest, stop,
+			)
+		}
+		start = *m.FromLine
+		stop = min(stop, start+most)
+	case m.Follow:
+		line, known := s.past.Unseen(m.SinceSeq)
+		if !known {
+			return stop, stop, "" // the new rows are unknown
+		}
+		start = max(start, line)
+		r.Frame.Since, r.Unseen = m.SinceSeq, stop-line
+	}
+	return start, stop, ""
 }
 
 // searchHistory searches the history of an ended session, and the last screen if it is the main

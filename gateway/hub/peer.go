@@ -30,14 +30,7 @@ func (h *Hub) Join(m Member) *Peer {
 	h.relay.NoteDoing(p, Came)
 	h.log.Info("joined", p.logAttr(), "local", m.Local)
 	if m.Role == RoleAgent {
-		k := key{m.Namespace, m.ID}
-		if h.agents.connected[k] == nil {
-			h.agents.connected[k] = make(map[*Peer]struct{})
-		}
-		h.agents.connected[k][p] = struct{}{}
-		if h.agents.countConnections(k) == 1 {
-			h.agents.sendPresence(k, true)
-		}
+		h.agents.addConnection(p)
 	}
 	return p
 }
@@ -110,13 +103,7 @@ func (p *Peer) Leave() {
 	p.out.end(ErrLeft)
 	h.log.Info("left", p.logAttr(), "cause", p.out.endReason())
 	k := key{p.member.Namespace, p.member.ID}
-	left := p.member.Role == RoleAgent && !p.idle && h.agents.countConnections(k) == 1
-	if p.member.Role == RoleAgent {
-		delete(h.agents.connected[k], p)
-		if len(h.agents.connected[k]) == 0 {
-			delete(h.agents.connected, k)
-		}
-	}
+	left := p.member.Role == RoleAgent && h.agents.removeConnection(p)
 	for q := range p.mine {
 		q.dropWaiter(p, &protocol.Cancel{Withdraw: true, Gone: true})
 	}

@@ -33,6 +33,30 @@ type agents struct {
 	sessions  map[key]*session
 }
 
+// addConnection adds an agent's connection, and tells proxies of the agent if it is the first.
+func (a *agents) addConnection(p *Peer) {
+	k := key{p.member.Namespace, p.member.ID}
+	if a.connected[k] == nil {
+		a.connected[k] = make(map[*Peer]struct{})
+	}
+	a.connected[k][p] = struct{}{}
+	if a.countConnections(k) == 1 {
+		a.sendPresence(k, true)
+	}
+}
+
+// removeConnection removes an agent's connection. last reports that the agent was present by it
+// alone.
+func (a *agents) removeConnection(p *Peer) (last bool) {
+	k := key{p.member.Namespace, p.member.ID}
+	last = !p.idle && a.countConnections(k) == 1
+	delete(a.connected[k], p)
+	if len(a.connected[k]) == 0 {
+		delete(a.connected, k)
+	}
+	return last
+}
+
 // countConnections counts the connections and open requests of an agent.
 func (a *agents) countConnections(agent key) (n int) {
 	for p := range a.connected[agent] {

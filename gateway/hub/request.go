@@ -129,6 +129,20 @@ func (h *Hub) forwardRequest(p, owner *Peer, s *session, m protocol.Message) {
 		return
 	}
 	p.logRequest(request)
+	s.noteRequester(p, request)
+	q := &pending{
+		owner: owner, session: s, wireID: wireID, number: h.nextNumber(), request: request,
+	}
+	q.addWaiter(p, id)
+	owner.asked[wireID] = q
+	if s == nil || owner == s.owner {
+		q.send()
+	}
+}
+
+// noteRequester records a participant that asks for control, writes a note or attaches. s may be nil
+// for other requests.
+func (s *session) noteRequester(p *Peer, request protocol.Message) {
 	switch request := request.(type) {
 	case *protocol.ControlRequest:
 		s.addAsker(p.member.ID)
@@ -138,14 +152,6 @@ func (h *Hub) forwardRequest(p, owner *Peer, s *session, m protocol.Message) {
 		}
 	case *protocol.Attach:
 		s.attached[p] = request
-	}
-	q := &pending{
-		owner: owner, session: s, wireID: wireID, number: h.nextNumber(), request: request,
-	}
-	q.addWaiter(p, id)
-	owner.asked[wireID] = q
-	if s == nil || owner == s.owner {
-		q.send()
 	}
 }
 

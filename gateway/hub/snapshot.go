@@ -39,6 +39,14 @@ func (h *Hub) storeSnapshot(s *session, m *protocol.Snapshot) {
 		s.owner.out.end(ErrHeavy)
 		return
 	}
+	s.setNewest(full)
+	for _, sub := range s.subs.followers {
+		sub.offerNewest()
+	}
+}
+
+// setNewest records a snapshot and the facts of the session that it brings.
+func (s *session) setNewest(full *protocol.Snapshot) {
 	s.newest, s.newestAt, s.synced = full, time.Now(), true
 	s.info.Seq = full.Seq
 	if full.Screen != nil {
@@ -51,9 +59,6 @@ func (h *Hub) storeSnapshot(s *session, m *protocol.Snapshot) {
 	s.setHidden(full.Blackout)
 	if full.Keyboard != nil {
 		s.keyboard = *full.Keyboard
-	}
-	for _, sub := range s.subs.followers {
-		sub.offerNewest()
 	}
 }
 
