@@ -39,6 +39,12 @@ func Receipt(parts []protocol.InputPart, r *protocol.InputResult, lost bool) str
 			not = append(not, label+": refused"+why)
 		}
 	}
+	return receiptLines(typed, not, unknown, some)
+}
+
+// receiptLines words a receipt: the parts that were typed, those that were not, and those whose
+// receipt was lost. some means that a part was typed, if not in full.
+func receiptLines(typed, not, unknown []string, some bool) string {
 	var lines []string
 	switch {
 	case len(typed) > 0:

@@ -24,15 +24,21 @@ type requestArgs struct {
 	TimeoutMs *int64 `json:"timeout_ms"`
 }
 
+// readReason returns what the agent says that it wants to do.
+func (in requestArgs) readReason() (string, error) {
+	reason, err := text.Sentence("reason", in.Reason)
+	if err == nil && reason == "" {
+		err = errors.New("reason is empty: say in one sentence what you want to do")
+	}
+	return reason, err
+}
+
 func (s *toolset) requestControl(
 	ctx context.Context, req *mcp.CallToolRequest, in requestArgs,
 ) (string, error) {
-	reason, err := text.Sentence("reason", in.Reason)
-	switch {
-	case err != nil:
+	reason, err := in.readReason()
+	if err != nil {
 		return "", err
-	case reason == "":
-		return "", errors.New("reason is empty: say in one sentence what you want to do")
 	}
 	info, err := s.findTerminal(ctx, in.Terminal)
 	if err != nil {
@@ -66,15 +72,20 @@ func (s *toolset) requestControl(
 		said := grantedText(info, grant, s.cfg.Now())
 		return text.WithMessages(grant.Notes, said), nil
 	}
+	return "", refusalError(revoke)
+}
+
+// refusalError says that control was not given, and what the agent may do.
+func refusalError(revoke *protocol.ControlRevoke) error {
 	words := text.RefusalReason(revoke)
 	if len(revoke.Notes) > 0 {
 		words += "; " + text.Messages(revoke.Notes)
 	}
 	if revoke.Reason == protocol.ReasonRefused || revoke.Reason == protocol.ReasonReclaimed {
-		return "", fmt.Errorf("refused: %s; do not ask again for the same thing unless the user "+
+		return fmt.Errorf("refused: %s; do not ask again for the same thing unless the user "+
 			"tells you to; terminal_read still works", words)
 	}
-	return "", fmt.Errorf("not granted: %s; terminal_read still works, and "+
+	return fmt.Errorf("not granted: %s; terminal_read still works, and "+
 		"terminal_request_control asks again", words)
 }
 

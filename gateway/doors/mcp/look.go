@@ -143,6 +143,11 @@ func (in readArgs) checkCombination() error {
 		return fmt.Errorf("an image shows the screen only, not %s: leave view or image out",
 			in.View)
 	}
+	if in.Match != "" {
+		if err := text.CheckPattern(in.Match); err != nil {
+			return fmt.Errorf("match: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -168,11 +173,6 @@ func (s *toolset) readView(
 	if err == nil {
 		err = in.checkCombination()
 	}
-	if err == nil && in.Match != "" {
-		if err = text.CheckPattern(in.Match); err != nil {
-			err = fmt.Errorf("match: %w", err)
-		}
-	}
 	if err != nil {
 		return "", err
 	}
@@ -195,23 +195,26 @@ func (s *toolset) readView(
 		return s.answers.formatAnswer(ctx, info, got.Frame, dialect.Found(got), tokens, said,
 			text.ConcealedWarning(got.Found)), nil
 	}
-	news := ask.Follow && in.SinceRev == nil
-	if !news {
+	if !ask.Follow || in.SinceRev != nil {
 		s.answers.forgetTold(ctx, info.SessionID) // a reader who asks for rows wants all facts
 	}
-	var page text.Page
-	notes := unseen(got)
-	switch {
-	case news:
-		page = dialect.Since(got, ask.SinceSeq)
-	case ask.Follow:
-		page = dialect.Changes(got, ask.SinceSeq)
-	case in.View == "history":
-		page = dialect.History(got, in.Start != nil)
-	default:
-		page, notes = dialect.Whole(got.Frame, in.Lines), ""
-	}
+	page, notes := in.choosePage(ask, got)
 	return s.answers.formatAnswer(ctx, info, got.Frame, page, tokens, said, notes), nil
+}
+
+// choosePage returns the view's rows, and what it says of rows that the agent has not seen.
+func (in readArgs) choosePage(
+	ask *protocol.Read, got *protocol.ReadResult,
+) (page text.Page, notes string) {
+	switch {
+	case ask.Follow && in.SinceRev == nil:
+		return dialect.Since(got, ask.SinceSeq), unseen(got)
+	case ask.Follow:
+		return dialect.Changes(got, ask.SinceSeq), unseen(got)
+	case in.View == "history":
+		return dialect.History(got, in.Start != nil), unseen(got)
+	}
+	return dialect.Whole(got.Frame, in.Lines), ""
 }
 
 // textBudget returns how many tokens an answer may take besides the line about a picture. The
@@ -288,33 +291,15 @@ func (s *toolset) waitForFact(
 	if err != nil {
 		return "", err
 	}
-	until := ask.Until
 	info, err := s.findTerminal(ctx, in.Terminal)
 	if err != nil {
 		return "", err
 	}
 	s.channel.endWait(info.SessionID)
 	// Output that passed since then counts, and only what is new since then is shown.
-	since := s.answers.seenRevision(ctx, info.SessionID)
-	ask.SessionID, ask.SinceSeq = info.SessionID, since
-	switch {
-	case in.SinceRev != nil:
-		since = *in.SinceRev
-		ask.SinceSeq, ask.Scrollback = since, protocol.MaxHistory
-	case since > protocol.FirstSeq:
-		ask.Scrollback = 1 // the rest is only counted
-	}
-	if until.Changed {
-		// "Changed" is measured from now on: what the agent was shown before is the business of
-		// view changes.
-		now, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID})
-		if err != nil {
-			return "", err
-		}
-		ask.AfterSeq = now.Frame.Seq
-	}
-	if !until.Control {
-		ask.Epoch = ownEpoch(ctx, info, s.self.ownID())
+	since, err := s.placeWait(ctx, info, in, ask)
+	if err != nil {
+		return "", err
 	}
 	got, frame, err := s.awaitFact(ctx, req, ask, in.For)
 	if err != nil {
@@ -336,6 +321,35 @@ func (s *toolset) waitForFact(
 			unseen(news)), nil
 	}
 	return s.answers.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
+}
+
+// placeWait completes a wait with the terminal, the revisions and the grant that it is about. since
+// is the revision after which the answer shows news.
+func (s *toolset) placeWait(
+	ctx context.Context, info protocol.SessionInfo, in waitArgs, ask *protocol.Wait,
+) (since uint64, err error) {
+	since = s.answers.seenRevision(ctx, info.SessionID)
+	ask.SessionID, ask.SinceSeq = info.SessionID, since
+	switch {
+	case in.SinceRev != nil:
+		since = *in.SinceRev
+		ask.SinceSeq, ask.Scrollback = since, protocol.MaxHistory
+	case since > protocol.FirstSeq:
+		ask.Scrollback = 1 // the rest is only counted
+	}
+	if ask.Until.Changed {
+		// "Changed" is measured from now on: what the agent was shown before is the business of
+		// view changes.
+		now, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID})
+		if err != nil {
+			return 0, err
+		}
+		ask.AfterSeq = now.Frame.Seq
+	}
+	if !ask.Until.Control {
+		ask.Epoch = ownEpoch(ctx, info, s.self.ownID())
+	}
+	return since, nil
 }
 
 // describeWait says how a wait ended, after the user's messages.

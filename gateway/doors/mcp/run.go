@@ -117,6 +117,19 @@ func (s *toolset) runProgram(
 		s.self.learnID(frame.Keyboard.AgentID)
 	}
 	ended(&info, got)
+	return s.showStarted(ctx, info, in, until, got, frame, tokens), nil
+}
+
+// showStarted shows a program's first output, or its end.
+func (s *toolset) showStarted(
+	ctx context.Context,
+	info protocol.SessionInfo,
+	in runArgs,
+	until protocol.Until,
+	got *protocol.WaitResult,
+	frame *protocol.Frame,
+	tokens int,
+) string {
 	said := ""
 	switch {
 	case in.WaitFor != "":
@@ -125,13 +138,13 @@ func (s *toolset) runProgram(
 		said = "not settled in time"
 	}
 	if got.ExitCode != nil {
-		return s.showEnd(ctx, info, nil, frame, protocol.FirstSeq, in.MaxTokens, tokens, said), nil
+		return s.showEnd(ctx, info, nil, frame, protocol.FirstSeq, in.MaxTokens, tokens, said)
 	}
 	empty := &protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}
 	if note := text.ScrolledOff(empty, frame); note != "" {
 		said = text.Join(said, note+": terminal_read with view history shows them")
 	}
-	return s.answers.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
+	return s.answers.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, "")
 }
 
 // firstOutput waits for the agent's condition, or for the first screen of a program to settle:

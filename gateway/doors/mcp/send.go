@@ -84,17 +84,7 @@ func (s *toolset) sendInput(
 		return "", err
 	}
 	limit := time.Duration(timeLimit(ctx, req, in.TimeoutMs, defaultTimeoutMs)) * time.Millisecond
-	typing := client.Typing{
-		Session: info, Parts: parts, Rev: in.ExpectRev,
-		SettleMs: millis(in.SettleMs, defaultSettleMs), Deadline: time.Now().Add(limit),
-		Mine: func(k protocol.Keyboard) bool { return k.AgentID == s.self.ownID() },
-	}
-	if in.WaitFor != "" {
-		typing.SettleMs = 0
-	}
-	if in.TimeoutMs == nil {
-		typing.Held = heldMs * time.Millisecond
-	}
+	typing := s.newTyping(info, in, parts, limit)
 	free, err := s.turns.lockTerminal(ctx, info.SessionID)
 	if err != nil {
 		return "", err
@@ -134,6 +124,24 @@ func (in sendArgs) waitCondition() (protocol.Until, error) {
 	return text.Until(in.WaitFor, in.Value)
 }
 
+// newTyping returns the input as the client types it, with the limits of the call.
+func (s *toolset) newTyping(
+	info protocol.SessionInfo, in sendArgs, parts []protocol.InputPart, limit time.Duration,
+) client.Typing {
+	typing := client.Typing{
+		Session: info, Parts: parts, Rev: in.ExpectRev,
+		SettleMs: millis(in.SettleMs, defaultSettleMs), Deadline: time.Now().Add(limit),
+		Mine: func(k protocol.Keyboard) bool { return k.AgentID == s.self.ownID() },
+	}
+	if in.WaitFor != "" {
+		typing.SettleMs = 0
+	}
+	if in.TimeoutMs == nil {
+		typing.Held = heldMs * time.Millisecond
+	}
+	return typing
+}
+
 // inputOutcome answers when all parts arrived: the receipt, and the new screen.
 func (s *toolset) inputOutcome(
 	ctx context.Context,
@@ -146,35 +154,13 @@ func (s *toolset) inputOutcome(
 	until protocol.Until,
 	deadline time.Time,
 ) (string, error) {
-	notes, frame := typed.Result.Notes, typed.Result.Frame
 	receipt := stepRows(s.cfg.Mark(), typed.Result, nil)
 	receipt = text.Join(receipt, text.Confirm(parts, typed.Result))
 	if in.WaitFor == "" {
-		settles := in.SettleMs == nil || *in.SettleMs > 0 // else the agent did not ask
-		receipt = text.Join(receipt, text.DescribeOddReaction(typed.Before, typed.Result, frame))
-		ended := frame != nil && frame.Activity != nil &&
-			frame.Activity.State == protocol.StateExited
-		if frame != nil && !frame.Settled && settles && !ended {
-			receipt = text.Join(receipt, "not settled in time")
-		}
-		receipt = text.Join(text.Messages(notes), receipt)
-		switch {
-		case ended && in.Look == lookNone:
-			return s.answers.formatHeader(ctx, info, frame, receipt), nil
-		case ended:
-			since := s.answers.newsSince(ctx, info.SessionID, typed.Before.Seq)
-			return s.showEnd(ctx, info, typed.Before, frame, since, in.MaxTokens, tokens, receipt), nil
-		}
-		return s.screenAfter(ctx, info, typed.Before, frame, in.Look, tokens, receipt), nil
+		return s.settledOutcome(ctx, info, typed, tokens, in, receipt), nil
 	}
-	ask := &protocol.Wait{
-		SessionID: info.SessionID, Until: until, AfterSeq: typed.After, InputSeq: typed.Before.Seq,
-		Epoch: typed.Epoch, TimeoutMs: client.MillisecondsLeft(deadline),
-	}
-	// checked before anything was typed
-	ask.Stop, _ = text.Patterns("stop", in.Stop)
-	// an older proxy, which keeps no history, reports only the present screen
-	ask.SinceSeq, ask.Scrollback = typed.Before.Seq, protocol.MaxHistory
+	ask := in.waitAfter(typed, until, deadline)
+	ask.SessionID = info.SessionID
 	got, frame, err := s.awaitFact(ctx, req, ask, in.WaitFor)
 	if err != nil {
 		return "", &partly{cause: err, receipt: receipt}
@@ -185,17 +171,66 @@ func (s *toolset) inputOutcome(
 	if !got.Met {
 		receipt = text.Join(receipt, text.DescribeOddReaction(typed.Before, typed.Result, frame))
 	}
-	said := text.Join(text.Messages(append(notes, got.Notes...)),
+	said := text.Join(text.Messages(append(typed.Result.Notes, got.Notes...)),
 		text.Join(receipt, matchedLine(got, until)+text.OldMatchNote(got, parts)))
 	if got.ExitCode != nil {
 		ended(&info, got)
-		if in.Look == lookNone {
-			return s.answers.formatHeader(ctx, info, frame, said), nil
-		}
-		since := s.answers.newsSince(ctx, info.SessionID, typed.Before.Seq)
-		return s.showEnd(ctx, info, typed.Before, frame, since, in.MaxTokens, tokens, said), nil
+		return s.endAfter(ctx, info, typed, frame, tokens, in, said), nil
 	}
 	return s.screenAfter(ctx, info, typed.Before, frame, in.Look, tokens, said), nil
+}
+
+// waitAfter returns the wait for what follows an input.
+func (in sendArgs) waitAfter(
+	typed *client.Typed, until protocol.Until, deadline time.Time,
+) *protocol.Wait {
+	stop, _ := text.Patterns("stop", in.Stop) // checked before anything was typed
+	return &protocol.Wait{
+		Until: until, Stop: stop, AfterSeq: typed.After, InputSeq: typed.Before.Seq,
+		Epoch: typed.Epoch, TimeoutMs: client.MillisecondsLeft(deadline),
+		// an older proxy, which keeps no history, reports only the present screen
+		SinceSeq: typed.Before.Seq, Scrollback: protocol.MaxHistory,
+	}
+}
+
+// settledOutcome answers an input after which the agent waits only for a quiet screen.
+func (s *toolset) settledOutcome(
+	ctx context.Context,
+	info protocol.SessionInfo,
+	typed *client.Typed,
+	tokens int,
+	in sendArgs,
+	receipt string,
+) string {
+	frame := typed.Result.Frame
+	settles := in.SettleMs == nil || *in.SettleMs > 0 // else the agent did not ask
+	receipt = text.Join(receipt, text.DescribeOddReaction(typed.Before, typed.Result, frame))
+	ended := frame != nil && frame.Activity != nil && frame.Activity.State == protocol.StateExited
+	if frame != nil && !frame.Settled && settles && !ended {
+		receipt = text.Join(receipt, "not settled in time")
+	}
+	receipt = text.Join(text.Messages(typed.Result.Notes), receipt)
+	if ended {
+		return s.endAfter(ctx, info, typed, frame, tokens, in, receipt)
+	}
+	return s.screenAfter(ctx, info, typed.Before, frame, in.Look, tokens, receipt)
+}
+
+// endAfter shows how a program ended that the agent typed into, behind the words before it.
+func (s *toolset) endAfter(
+	ctx context.Context,
+	info protocol.SessionInfo,
+	typed *client.Typed,
+	frame *protocol.Frame,
+	tokens int,
+	in sendArgs,
+	said string,
+) string {
+	if in.Look == lookNone {
+		return s.answers.formatHeader(ctx, info, frame, said)
+	}
+	since := s.answers.newsSince(ctx, info.SessionID, typed.Before.Seq)
+	return s.showEnd(ctx, info, typed.Before, frame, since, in.MaxTokens, tokens, said)
 }
 
 // inputFailure returns the error of an input that did not arrive whole, with the screen if that
@@ -204,28 +239,11 @@ func (s *toolset) inputFailure(
 	ctx context.Context, info protocol.SessionInfo, typed *client.Typed, receipt string, tokens int,
 ) error {
 	got := typed.Result
-	step := text.UnmetStep(got)
-	out, advice := text.Refusal(got.Reason, got.Message), next[got.Reason]
-	show := got.Reason == protocol.CodeScreenChanged || got.Reason == protocol.CodeUserTyping || got.Reason == protocol.CodeStaleEpoch ||
-		got.Ended != "" || step != "" ||
-		got.Reason == protocol.CodeSecretPrompt
-	if text.CutOff(got) {
-		out = "control ended while you typed: " + text.EndedAs(got)
-		if advice = lookFirst; got.Ended == protocol.ReasonExited {
-			advice = next[protocol.CodeExited]
-		}
-		show = true
-	}
-	if step != "" {
-		out, advice = step, "look at the screen, and send the rest if it is still right"
-	}
-	if advice != "" {
-		out += "; " + advice
-	}
+	out := failureReason(got) + "\n"
 	if len(got.Notes) > 0 {
-		out += "\n" + text.Messages(got.Notes)
+		out += text.Messages(got.Notes) + "\n"
 	}
-	out += "\n" + receipt
+	out += receipt
 	if rows := stepRows(s.cfg.Mark(), got, nil); rows != "" {
 		out += "\n" + rows
 	}
@@ -237,7 +255,7 @@ func (s *toolset) inputFailure(
 			return errors.New(end)
 		}
 	}
-	if show {
+	if helpsToLook(got) {
 		before := typed.Before
 		if s.answers.seenRevision(ctx, info.SessionID) == protocol.FirstSeq {
 			// shows the whole screen, as the agent has seen nothing of it
@@ -263,6 +281,34 @@ const (
 
 var looks = []string{lookChanges, lookScreen, lookNone}
 
+// failureReason says why an input did not arrive whole, and what to do next.
+func failureReason(got *protocol.InputResult) string {
+	out, advice := text.Refusal(got.Reason, got.Message), next[got.Reason]
+	if text.CutOff(got) {
+		out = "control ended while you typed: " + text.EndedAs(got)
+		if advice = lookFirst; got.Ended == protocol.ReasonExited {
+			advice = next[protocol.CodeExited]
+		}
+	}
+	if step := text.UnmetStep(got); step != "" {
+		out, advice = step, "look at the screen, and send the rest if it is still right"
+	}
+	if advice != "" {
+		out += "; " + advice
+	}
+	return out
+}
+
+// helpsToLook reports whether the screen helps to decide what to do about a failed input.
+func helpsToLook(got *protocol.InputResult) bool {
+	switch got.Reason {
+	case protocol.CodeScreenChanged, protocol.CodeUserTyping, protocol.CodeStaleEpoch,
+		protocol.CodeSecretPrompt:
+		return true
+	}
+	return got.Ended != "" || text.CutOff(got) || text.UnmetStep(got) != ""
+}
+
 // screenAfter shows the screen after typing, behind the words before it: the changes if they are
 // shorter, else all of it. before is the screen before the first key; look is the agent's choice of
 // view.
@@ -278,16 +324,9 @@ func (s *toolset) screenAfter(
 		return s.answers.formatHeader(ctx, info, f, said)
 	}
 	lines, known := text.Screen(before, f)
-	seen := s.answers.seenRevision(ctx, info.SessionID)
-	if seen > protocol.FirstSeq && before.Seq != seen && look != lookScreen {
-		got, err := s.cfg.Terminals.Read(ctx,
-			&protocol.Read{SessionID: info.SessionID, SinceSeq: seen, Follow: true, Scrollback: 1})
-		if err == nil {
-			if f != nil {
-				got.Frame.Repainting = f.Repainting
-			}
-			return s.answers.formatAnswer(ctx, info, got.Frame, dialect.News(got, seen), tokens,
-				text.Join(text.Messages(got.Notes), said), unseen(got))
+	if look != lookScreen {
+		if answer, ok := s.newsAfter(ctx, info, before, f, tokens, said); ok {
+			return answer
 		}
 	}
 	if !known {
@@ -310,6 +349,31 @@ func (s *toolset) screenAfter(
 		return s.answers.formatAnswer(ctx, info, &whole, dialect.Whole(&whole, 0), tokens, said, "")
 	}
 	return s.answers.formatAnswer(ctx, info, f, dialect.After(before, f, lines), tokens, said, "")
+}
+
+// newsAfter shows what changed since the agent last looked, if that is another screen than the one
+// before the first key.
+func (s *toolset) newsAfter(
+	ctx context.Context,
+	info protocol.SessionInfo,
+	before, f *protocol.Frame,
+	tokens int,
+	said string,
+) (answer string, ok bool) {
+	seen := s.answers.seenRevision(ctx, info.SessionID)
+	if seen <= protocol.FirstSeq || before.Seq == seen {
+		return "", false
+	}
+	got, err := s.cfg.Terminals.Read(ctx,
+		&protocol.Read{SessionID: info.SessionID, SinceSeq: seen, Follow: true, Scrollback: 1})
+	if err != nil {
+		return "", false
+	}
+	if f != nil {
+		got.Frame.Repainting = f.Repainting
+	}
+	return s.answers.formatAnswer(ctx, info, got.Frame, dialect.News(got, seen), tokens,
+		text.Join(text.Messages(got.Notes), said), unseen(got)), true
 }
 
 // unseenSince returns how many rows have left the screen unseen since a revision, up to a line of

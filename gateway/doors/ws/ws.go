@@ -151,18 +151,13 @@ func New(cfg Config) *Server {
 	}
 }
 
-// ServeHTTP admits, upgrades and serves one peer. It returns when the connection is open, or at its
-// end: see Access.Stays.
-func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	access, err := d.cfg.Authenticate(r)
-	if err != nil {
-		auth.WriteRefusal(w, err, "the gateway could not check this connection")
-		return
-	}
+// canUpgrade reports whether a request asks for a WebSocket of our protocol, and otherwise answers
+// it.
+func canUpgrade(w http.ResponseWriter, r *http.Request) bool {
 	if !websocket.IsWebSocketUpgrade(r) {
 		w.Header().Set("Upgrade", "websocket")
 		http.Error(w, "this path is a WebSocket for "+protocol.Version, http.StatusUpgradeRequired)
-		return
+		return false
 	}
 	if offered := websocket.Subprotocols(r); !slices.Contains(offered, protocol.Version) {
 		http.Error(
@@ -172,6 +167,20 @@ func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			),
 			http.StatusBadRequest,
 		)
+		return false
+	}
+	return true
+}
+
+// ServeHTTP admits, upgrades and serves one peer. It returns when the connection is open, or at its
+// end: see Access.Stays.
+func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	access, err := d.cfg.Authenticate(r)
+	if err != nil {
+		auth.WriteRefusal(w, err, "the gateway could not check this connection")
+		return
+	}
+	if !canUpgrade(w, r) {
 		return
 	}
 	// Counted before the upgrade, so that a peer that got the answer is also told the reason of the
