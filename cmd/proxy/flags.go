@@ -93,18 +93,8 @@ var agentOnly = []string{
 }
 
 func (f *flags) checkValues(set *pflag.FlagSet) error {
-	if f.MayApprove && !f.Chat {
-		return usageError("add --chat and name a coding agent", "--agents-may-approve needs --chat")
-	}
-	if f.Within > 0 && !f.Chat && slices.Contains(f.typed, coding.WithinFlag) {
-		return usageError(
-			"add --chat and name a coding agent",
-			"--%s needs --chat",
-			coding.WithinFlag,
-		)
-	}
-	if err := coding.CheckWithin(f.Within); err != nil {
-		return usageError("use a duration such as 10m", "%v", err)
+	if err := f.checkChat(); err != nil {
+		return err
 	}
 	f.Agent = f.Agent || f.Chat
 	if !f.Agent {
@@ -113,12 +103,6 @@ func (f *flags) checkValues(set *pflag.FlagSet) error {
 				return usageError("add --agent to let agents watch", "--%s needs --agent", name)
 			}
 		}
-	}
-	if f.Command == "" && f.Chat {
-		return usageError(
-			"as in: proxy --chat "+coding.Names()[0],
-			"--chat: no coding agent is named",
-		)
 	}
 	if f.Command == "" {
 		if f.Command = os.Getenv("SHELL"); !f.Agent || f.Command == "" {
@@ -140,6 +124,30 @@ func (f *flags) checkValues(set *pflag.FlagSet) error {
 	}
 	if set.Changed("for") && f.Lasts == 0 {
 		f.Lasts = control.Unlimited
+	}
+	return nil
+}
+
+// checkChat checks the flags that go with --chat.
+func (f *flags) checkChat() error {
+	if f.MayApprove && !f.Chat {
+		return usageError("add --chat and name a coding agent", "--agents-may-approve needs --chat")
+	}
+	if f.Within > 0 && !f.Chat && slices.Contains(f.typed, coding.WithinFlag) {
+		return usageError(
+			"add --chat and name a coding agent",
+			"--%s needs --chat",
+			coding.WithinFlag,
+		)
+	}
+	if err := coding.CheckWithin(f.Within); err != nil {
+		return usageError("use a duration such as 10m", "%v", err)
+	}
+	if f.Command == "" && f.Chat {
+		return usageError(
+			"as in: proxy --chat "+coding.Names()[0],
+			"--chat: no coding agent is named",
+		)
 	}
 	return nil
 }
@@ -253,30 +261,13 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 		OneProgram:   f.OneProgram,
 		CountStart:   newStartCounter(log),
 	}
-	url := cmp.Or(f.Gateway, os.Getenv("PROXY_GATEWAY"))
-	at, err := endpoint.Parse(url)
+	at, err := f.gatewayEndpoint()
 	if err != nil {
-		return nil, nil, usageError("", "--gateway: %v", err)
-	}
-	if f.RemoteGrant && !at.Remote() && !f.isPreset("allow-remote-grant") {
-		return nil, nil, usageError(
-			"this machine's owner needs no flag to give the keyboard",
-			"--allow-remote-grant needs a remote gateway, not %s",
-			at,
-		)
+		return nil, nil, err
 	}
 	agent.RemoteGrant = f.RemoteGrant && at.Remote()
 	agent.RemoteKeys, agent.Owner = f.RemoteKeys, auth.VerifyOwnSigner
 	agent.LocalAgent, agent.Policy = auth.OwnLocalAgent, f.policySource(at)
-	if file := cmp.Or(f.TokenFile, os.Getenv("PROXY_TOKEN_FILE")); file != "" {
-		if at.Token, err = auth.ReadTokenFile(file); err != nil {
-			return nil, nil, usageError(
-				"create one with: gateway token create",
-				"--token-file: %v",
-				err,
-			)
-		}
-	}
 	agent.URL, agent.Header = at.URL(protocol.PathProxy), at.Header()
 	agent.Dial = at.DialContext
 	for _, e := range at.All()[1:] {
@@ -291,6 +282,31 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 	}
 	closeLocal, err := useLocalGateway(agent, log)
 	return agent, closeLocal, err
+}
+
+// gatewayEndpoint returns the gateway to dial, with the token for it.
+func (f *flags) gatewayEndpoint() (at endpoint.Endpoint, err error) {
+	at, err = endpoint.Parse(cmp.Or(f.Gateway, os.Getenv("PROXY_GATEWAY")))
+	if err != nil {
+		return at, usageError("", "--gateway: %v", err)
+	}
+	if f.RemoteGrant && !at.Remote() && !f.isPreset("allow-remote-grant") {
+		return at, usageError(
+			"this machine's owner needs no flag to give the keyboard",
+			"--allow-remote-grant needs a remote gateway, not %s",
+			at,
+		)
+	}
+	if file := cmp.Or(f.TokenFile, os.Getenv("PROXY_TOKEN_FILE")); file != "" {
+		if at.Token, err = auth.ReadTokenFile(file); err != nil {
+			return at, usageError(
+				"create one with: gateway token create",
+				"--token-file: %v",
+				err,
+			)
+		}
+	}
+	return at, nil
 }
 
 // useLocalGateway connects agent to the user's local gateway, which this process may serve. Call

@@ -52,15 +52,19 @@ func Lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 			break
 		}
 	}
+	return protocol.SessionInfo{}, lookupFailure(sessions, fits, id)
+}
+
+// lookupFailure says why id names no session, or several, and lists the candidates.
+func lookupFailure(sessions, fits []protocol.SessionInfo, id string) error {
 	problem := fmt.Sprintf("no session %.40q", id)
 	meant, more := text.SelectCandidates(sessions)
 	switch {
 	case len(sessions) == 0 && id == "":
-		return protocol.SessionInfo{}, Fail(StatusNoSession,
-			"no sessions are running").WithHint(HintNothingRuns)
+		return Fail(StatusNoSession, "no sessions are running").WithHint(HintNothingRuns)
 	case len(sessions) == 0:
-		return protocol.SessionInfo{}, Fail(StatusNoSession,
-			"session %.40q: no sessions are running", id).WithHint(HintNothingRuns)
+		return Fail(StatusNoSession, "session %.40q: no sessions are running", id).
+			WithHint(HintNothingRuns)
 	case len(fits) > 1 && id == "":
 		problem = "which session? several are running"
 	case len(fits) > 1:
@@ -81,5 +85,5 @@ func Lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 	} else if more > 0 {
 		hint += ", " + text.MoreEnded(more)
 	}
-	return protocol.SessionInfo{}, Fail(StatusNoSession, "%s", problem).WithHint(hint)
+	return Fail(StatusNoSession, "%s", problem).WithHint(hint)
 }

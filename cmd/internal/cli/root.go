@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"terminalproxy/cmd/internal/config/flagwords"
 	"terminalproxy/cmd/internal/process/harden"
@@ -131,13 +132,7 @@ func NewRoot(env *Env, commands Table) *cobra.Command {
 			return env.applyConfiguration(cmd)
 		},
 	}
-	f := root.PersistentFlags()
-	f.BoolVar(&env.JSON, "json", false, "print the answer as JSON")
-	f.StringVar(&env.Gateway, "gateway", os.Getenv("PROXY_GATEWAY"),
-		"gateway `URL`: unix:/PATH, ws://127.0.0.1:PORT, wss://HOST, or several of the last two "+
-			"as URL,URL: the first that answers; env PROXY_GATEWAY (default: the local gateway)")
-	f.StringVar(&env.TokenFile, "token-file", os.Getenv("PROXY_TOKEN_FILE"),
-		"`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
+	env.addFlags(root.PersistentFlags())
 	commands(env, root)
 	root.AddCommand(&cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
@@ -146,15 +141,28 @@ func NewRoot(env *Env, commands Table) *cobra.Command {
 				"gateway version "+version.String())
 		},
 	})
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		help := "see " + cmd.CommandPath() + " --help"
-		if words, hint, ok := flagwords.Explain(err); ok {
-			return &Failure{Status: StatusUsage, Cause: errors.New(words), Hint: hint + "; " + help}
-		}
-		return &Failure{Status: StatusUsage, Cause: err, Hint: help}
-	})
+	root.SetFlagErrorFunc(explainFlag)
 	explainUse(root)
 	return root
+}
+
+// addFlags adds the flags of all commands.
+func (env *Env) addFlags(f *pflag.FlagSet) {
+	f.BoolVar(&env.JSON, "json", false, "print the answer as JSON")
+	f.StringVar(&env.Gateway, "gateway", os.Getenv("PROXY_GATEWAY"),
+		"gateway `URL`: unix:/PATH, ws://127.0.0.1:PORT, wss://HOST, or several of the last two "+
+			"as URL,URL: the first that answers; env PROXY_GATEWAY (default: the local gateway)")
+	f.StringVar(&env.TokenFile, "token-file", os.Getenv("PROXY_TOKEN_FILE"),
+		"`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
+}
+
+// explainFlag words an error in a command's flags.
+func explainFlag(cmd *cobra.Command, err error) error {
+	help := "see " + cmd.CommandPath() + " --help"
+	if words, hint, ok := flagwords.Explain(err); ok {
+		return &Failure{Status: StatusUsage, Cause: errors.New(words), Hint: hint + "; " + help}
+	}
+	return &Failure{Status: StatusUsage, Cause: err, Hint: help}
 }
 
 // KeptName is the argv[0] of a process that hosts a program in no terminal's session, by which this

@@ -137,30 +137,41 @@ func (q *question) questionText(agent string) string {
 			")"
 	}
 	if len(q.request.Form) == 0 {
-		fmt.Fprintf(&b, "? May %s use %s?", agent, exactly(q.request.Tool))
-		if q.request.Why != "" {
-			fmt.Fprintf(&b, " It says: %s", text.OneLine(q.request.Why))
-		}
-		b.WriteString(limit)
-		shown, _ := wholeInput(q.request.Input)
-		b.WriteString("\n" + shown)
-		if why := q.incompleteReason(); why != "" {
-			b.WriteString("  NOT SHOWN IN FULL: " + why + "\n")
-		}
-		for i, label := range q.choiceLabels() {
-			fmt.Fprintf(&b, "  %d  %s\n", i+1, label)
-		}
-		return strings.TrimRight(b.String(), "\n")
+		q.writePermission(&b, agent, limit)
+	} else {
+		q.writeFormPage(&b, agent, limit)
 	}
-	f := q.request.Form[q.at]
-	fmt.Fprintf(&b, "? %s asks", agent)
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// writePermission writes what the agent wants to use, and the choices.
+func (q *question) writePermission(b *strings.Builder, agent, limit string) {
+	fmt.Fprintf(b, "? May %s use %s?", agent, exactly(q.request.Tool))
 	if q.request.Why != "" {
-		fmt.Fprintf(&b, " (%s)", text.OneLine(q.request.Why))
+		fmt.Fprintf(b, " It says: %s", text.OneLine(q.request.Why))
+	}
+	b.WriteString(limit)
+	shown, _ := wholeInput(q.request.Input)
+	b.WriteString("\n" + shown)
+	if why := q.incompleteReason(); why != "" {
+		b.WriteString("  NOT SHOWN IN FULL: " + why + "\n")
+	}
+	for i, label := range q.choiceLabels() {
+		fmt.Fprintf(b, "  %d  %s\n", i+1, label)
+	}
+}
+
+// writeFormPage writes the form's present question, and its options.
+func (q *question) writeFormPage(b *strings.Builder, agent, limit string) {
+	f := q.request.Form[q.at]
+	fmt.Fprintf(b, "? %s asks", agent)
+	if q.request.Why != "" {
+		fmt.Fprintf(b, " (%s)", text.OneLine(q.request.Why))
 	}
 	if len(q.request.Form) > 1 {
-		fmt.Fprintf(&b, " (%d of %d)", q.at+1, len(q.request.Form))
+		fmt.Fprintf(b, " (%d of %d)", q.at+1, len(q.request.Form))
 	}
-	fmt.Fprintf(&b, "%s: %s\n", limit, text.Clean(f.Text))
+	fmt.Fprintf(b, "%s: %s\n", limit, text.Clean(f.Text))
 	for i, o := range f.Options {
 		mark := ""
 		if f.Many {
@@ -169,13 +180,12 @@ func (q *question) questionText(agent string) string {
 				mark = "[x] "
 			}
 		}
-		fmt.Fprintf(&b, "  %d  %s%s", i+1, mark, text.OneLine(o.Label))
+		fmt.Fprintf(b, "  %d  %s%s", i+1, mark, text.OneLine(o.Label))
 		if o.Description != "" {
-			fmt.Fprintf(&b, ": %s", text.OneLine(o.Description))
+			fmt.Fprintf(b, ": %s", text.OneLine(o.Description))
 		}
 		b.WriteString("\n")
 	}
-	return strings.TrimRight(b.String(), "\n")
 }
 
 const refusal = "refuse"

@@ -206,24 +206,7 @@ func New(env *cli.Env) *cobra.Command {
 			return runChat(cmd.Context(), env, opts)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&opts.with, "with", chatAgents[0].name,
-		"the `AGENT`: "+strings.Join(chatNames(), ", "))
-	f.StringVar(&opts.mode, "mode", "",
-		"begin in the agent's `MODE`, which decides what it asks for (default: it asks)")
-	f.StringVar(&opts.resume, "resume", "", "resume the conversation `ID`")
-	f.StringVar(&opts.file, "prompt-file", "",
-		"send the prompts in `FILE`, one per line, each when the turn before has ended; - for "+
-			"standard input")
-	addImageFlag(cmd, &opts.files)
-	f.StringVar(&opts.journal, "record-json", "",
-		"write the conversation to the new `FILE` as lines of JSON: your words before the agent "+
-			"gets them, and what became of them")
-	f.BoolVar(&opts.share, "terminals", false,
-		"let the agent see the terminals that you share, and ask there for the keyboard")
-	f.DurationVar(&opts.within, coding.WithinFlag, 0, coding.WithinHelp)
-	f.BoolVar(&opts.silent, "no-terminal-input", false,
-		"read no keys: only the prompt counts, and approvals are refused")
+	opts.addFlags(cmd)
 	for _, sub := range []*cobra.Command{
 		newChatLog(env),
 		newChatSend(env),
@@ -233,6 +216,27 @@ func New(env *cli.Env) *cobra.Command {
 		cmd.AddCommand(underChat(sub))
 	}
 	return cmd
+}
+
+func (in *chatOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&in.with, "with", chatAgents[0].name,
+		"the `AGENT`: "+strings.Join(chatNames(), ", "))
+	f.StringVar(&in.mode, "mode", "",
+		"begin in the agent's `MODE`, which decides what it asks for (default: it asks)")
+	f.StringVar(&in.resume, "resume", "", "resume the conversation `ID`")
+	f.StringVar(&in.file, "prompt-file", "",
+		"send the prompts in `FILE`, one per line, each when the turn before has ended; - for "+
+			"standard input")
+	addImageFlag(cmd, &in.files)
+	f.StringVar(&in.journal, "record-json", "",
+		"write the conversation to the new `FILE` as lines of JSON: your words before the agent "+
+			"gets them, and what became of them")
+	f.BoolVar(&in.share, "terminals", false,
+		"let the agent see the terminals that you share, and ask there for the keyboard")
+	f.DurationVar(&in.within, coding.WithinFlag, 0, coding.WithinHelp)
+	f.BoolVar(&in.silent, "no-terminal-input", false,
+		"read no keys: only the prompt counts, and approvals are refused")
 }
 
 // chatArgs splits the arguments at "--".

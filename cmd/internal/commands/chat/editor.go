@@ -119,20 +119,23 @@ func newEditor(in, out *os.File) (*editor, error) {
 	e.updateSize()
 	windows := make(chan os.Signal, 1)
 	signal.Notify(windows, syscall.SIGWINCH)
-	e.parts.Go(e.readKeys)  // ends with over and a wake
-	e.parts.Go(e.readLines) // ends with over
-	e.parts.Go(func() {     // ends with over
-		defer signal.Stop(windows)
-		for {
-			select {
-			case <-windows:
-				e.updateSize()
-			case <-e.over:
-				return
-			}
-		}
-	})
+	e.parts.Go(e.readKeys)                       // ends with over and a wake
+	e.parts.Go(e.readLines)                      // ends with over
+	e.parts.Go(func() { e.followSize(windows) }) // ends with over
 	return e, nil
+}
+
+// followSize follows the size of the window.
+func (e *editor) followSize(windows chan os.Signal) {
+	defer signal.Stop(windows)
+	for {
+		select {
+		case <-windows:
+			e.updateSize()
+		case <-e.over:
+			return
+		}
+	}
 }
 
 // close gives the terminal back, with an empty row.

@@ -229,12 +229,7 @@ func (t *talk) run(ctx context.Context) error {
 			t.view.printNotice("· %s is working: silent for %d s", t.agent.name, silence/time.Second)
 		case <-ended: // of the signals this is the first
 			ended = nil
-			t.stopAnswering()
-			if t.state == chat.AtPrompt {
-				t.interruptAndEnd()
-			} else {
-				t.stop()
-			}
+			t.stopAtSignal()
 		case sig := <-signals:
 			switch heard++; {
 			case sig != os.Interrupt:
@@ -249,6 +244,16 @@ func (t *talk) run(ctx context.Context) error {
 			}
 			return err
 		}
+	}
+}
+
+// stopAtSignal ends the agent at its prompt, and else stops what it does.
+func (t *talk) stopAtSignal() {
+	t.stopAnswering()
+	if t.state == chat.AtPrompt {
+		t.interruptAndEnd()
+	} else {
+		t.stop()
 	}
 }
 

@@ -79,26 +79,36 @@ func (d *doctor) checkSocket(ctx context.Context) {
 	defer cancel()
 	ep, _ := endpoint.Parse("") // the local one, which always parses
 	ep.LookOnly = true
+	if conn := d.dialSocket(ctx, ep); conn != nil {
+		defer func() { _ = conn.Close() }()
+		d.checkServer(ctx, ep, conn)
+	}
+}
+
+// dialSocket connects to the local gateway. If it cannot, it reports why and returns nil.
+func (d *doctor) dialSocket(ctx context.Context, ep endpoint.Endpoint) net.Conn {
 	conn, err := ep.DialContext(ctx)
 	silent, isSilent := errors.AsType[*place.SilentOwnerError](err)
 	switch {
 	case isSilent && silent.Full:
 		d.addError("local gateway", silent.Hint(), "%v", silent)
-		return
 	case isSilent:
 		d.addError("local gateway",
 			"resume that process (kill -CONT), or run gateway ls: another one takes over", "%v",
 			silent)
-		return
 	case errors.Is(err, syscall.ECONNREFUSED):
 		d.addOK("local gateway",
 			"not running; a killed gateway left its socket, which the next one replaces")
-		return
 	case err != nil:
 		d.addError("local gateway", "do not use it until you know whose it is", "%v", err)
-		return
+	default:
+		return conn
 	}
-	defer func() { _ = conn.Close() }()
+	return nil
+}
+
+// checkServer looks at the process that serves the local socket, and at what it says of itself.
+func (d *doctor) checkServer(ctx context.Context, ep endpoint.Endpoint, conn net.Conn) {
 	server := place.Process{}
 	if socket, ok := conn.(syscall.Conn); ok {
 		server = place.ProcessOf(socket)

@@ -145,16 +145,10 @@ func (w *way) waitReachable(ctx context.Context, local string) error {
 		transport = own
 	}
 	client := &http.Client{Transport: transport, Timeout: askPatience}
-	want, err := keyOf(
-		ctx,
-		&http.Client{
-			Transport: &http.Transport{
-				DisableKeepAlives: true,
-				DialContext:       (&net.Dialer{}).DialContext,
-			},
-		},
-		local,
-	)
+	direct := &http.Transport{
+		DisableKeepAlives: true, DialContext: (&net.Dialer{}).DialContext,
+	}
+	want, err := keyOf(ctx, &http.Client{Transport: direct}, local)
 	if err != nil {
 		return err
 	}

@@ -68,21 +68,25 @@ func New(env *cli.Env) *cobra.Command {
 			return runOpen(cmd.Context(), env, opts)
 		},
 	}
+	opts.addFlags(cmd)
+	return cmd
+}
+
+func (in *openOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&opts.role, "role", string(auth.RoleViewer),
+	f.StringVar(&in.role, "role", string(auth.RoleViewer),
 		"what the page may do. viewer: look; owner: also answer agents and take the keyboard back")
-	f.BoolVar(&opts.types, "type", false,
+	f.BoolVar(&in.types, "type", false,
 		"with --role owner: the page may also type into your own terminals, as you do")
-	f.DurationVar(&opts.forTime, "for", 8*time.Hour, "how long the page stays open")
-	f.StringVar(&opts.listen, "listen", "127.0.0.1:0",
+	f.DurationVar(&in.forTime, "for", 8*time.Hour, "how long the page stays open")
+	f.StringVar(&in.listen, "listen", "127.0.0.1:0",
 		"loopback `ADDRESS` to listen on; port 0 takes any free one")
-	f.StringVar(&opts.host, "host", "",
+	f.StringVar(&in.host, "host", "",
 		"the `NAME`, or NAME:PORT, under which something else serves the page with TLS")
-	f.StringVar(&opts.via, "via", "",
+	f.StringVar(&in.via, "via", "",
 		"have `PROGRAM` bring other devices to the page: tailscale, ssh or cloudflared, which "+
 			"you have installed")
-	opts.notify.AddFlags(f)
-	return cmd
+	in.notify.AddFlags(f)
 }
 
 // checkFlags refuses what the flags cannot mean.

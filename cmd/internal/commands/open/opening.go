@@ -119,19 +119,10 @@ func (o *opening) printLink() error {
 	if err != nil {
 		return err
 	}
-	if o.env.JSON {
-		said := map[string]any{
-			"url":     link,
-			"role":    o.flags.role,
-			"session": o.session,
-			"expires": o.expires.UnixMilli(),
-		}
-		if o.way != nil {
-			said["command"] = o.way.command
-		}
-		return o.env.PrintJSON(said)
-	}
-	if o.screen == nil {
+	switch {
+	case o.env.JSON:
+		return o.printLinkJSON(link)
+	case o.screen == nil:
 		return o.env.PrintLines(link)
 	}
 	where := "in a browser on this machine"
@@ -155,6 +146,19 @@ func (o *opening) printLink() error {
 		fmt.Sprintf(
 			"It stays open for %s, until %s. Enter makes a new link, Ctrl+C closes the page.",
 			o.lifetimeText(), until(o.expires)))...)
+}
+
+func (o *opening) printLinkJSON(link string) error {
+	answer := map[string]any{
+		"url":     link,
+		"role":    o.flags.role,
+		"session": o.session,
+		"expires": o.expires.UnixMilli(),
+	}
+	if o.way != nil {
+		answer["command"] = o.way.command
+	}
+	return o.env.PrintJSON(answer)
 }
 
 // lifetimeText says for how long pages stay: a server may have them end sooner than was asked for.

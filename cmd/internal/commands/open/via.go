@@ -97,16 +97,9 @@ func findTailscale(ctx context.Context, env *cli.Env, port int) (*way, error) {
 	if err := runJSON(ctx, env, &net, path, "status", "--json"); err != nil {
 		return nil, err
 	}
-	name := strings.TrimSuffix(net.Self.DNSName, ".")
-	switch {
-	case net.BackendState != "Running":
-		return nil, cli.Fail(cli.StatusRefused, "%s: --via tailscale: this machine is not connected (%s)",
-			env.Command, cmp.Or(net.BackendState, "no state")).WithHint("run: tailscale up")
-	case name == "" || !slices.Contains(net.CertDomains, name):
-		return nil, cli.Fail(cli.StatusRefused,
-			"%s: --via tailscale: this machine has no name with a certificate", env.Command).
-			WithHint(
-				"turn on MagicDNS and HTTPS Certificates at https://login.tailscale.com/admin/dns")
+	name, err := net.certifiedName(env)
+	if err != nil {
+		return nil, err
 	}
 	free, err := freeHTTPS(ctx, env, path)
 	if err != nil {
@@ -130,6 +123,22 @@ func findTailscale(ctx context.Context, env *cli.Env, port int) (*way, error) {
 		w.dial = dialInstead(net.Self.TailscaleIPs[0])
 	}
 	return w, nil
+}
+
+// certifiedName returns this machine's name in the tailnet, for which there is a certificate.
+func (n tailnet) certifiedName(env *cli.Env) (string, error) {
+	name := strings.TrimSuffix(n.Self.DNSName, ".")
+	switch {
+	case n.BackendState != "Running":
+		return "", cli.Fail(cli.StatusRefused, "%s: --via tailscale: this machine is not connected (%s)",
+			env.Command, cmp.Or(n.BackendState, "no state")).WithHint("run: tailscale up")
+	case name == "" || !slices.Contains(n.CertDomains, name):
+		return "", cli.Fail(cli.StatusRefused,
+			"%s: --via tailscale: this machine has no name with a certificate", env.Command).
+			WithHint(
+				"turn on MagicDNS and HTTPS Certificates at https://login.tailscale.com/admin/dns")
+	}
+	return name, nil
 }
 
 // freeHTTPS returns a port that `tailscale serve` does not use yet.

@@ -42,34 +42,8 @@ func runEverywhere(
 			_ = one.client.Close()
 		}
 	}()
-	var found []asked
-	var lost []string
-	why := error(nil)
-	for _, one := range all {
-		var f *cli.Failure
-		switch {
-		case one.err == nil && len(found) > 0 &&
-			found[0].session.SessionID != one.session.SessionID:
-			return cli.Fail(cli.StatusNoSession, "which session? %s is at %s, and %s at %s",
-				found[0].session.SessionID, found[0].at, one.session.SessionID, one.at)
-		case one.err == nil:
-			found = append(found, one)
-		case errors.As(one.err, &f) && f.Status == cli.StatusNoSession:
-			why = one.err
-		default:
-			lost = append(lost, fmt.Sprintf("%s: %v", one.at, one.err))
-		}
-	}
-	if len(found) == 0 && len(lost) == 0 {
-		return why
-	}
-	err := cli.Fail(cli.StatusNoGateway,
-		"connect: the session may be at a gateway that does not answer: %s",
-		strings.Join(lost, "; ")).
-		WithHint(
-			"take the keyboard back at the session's own terminal (" + cli.UserKeys().Reclaim.Label() +
-				")")
-	if len(found) == 0 {
+	found, err := selectFound(all)
+	if err != nil {
 		return err
 	}
 	var last error
@@ -79,6 +53,39 @@ func runEverywhere(
 		}
 	}
 	return last
+}
+
+// selectFound returns the gateways that have the session. The error says why none has, or that they
+// have different ones.
+func selectFound(all []asked) (found []asked, err error) {
+	var lost []string
+	for _, one := range all {
+		var f *cli.Failure
+		switch {
+		case one.err == nil && len(found) > 0 &&
+			found[0].session.SessionID != one.session.SessionID:
+			return nil, cli.Fail(cli.StatusNoSession, "which session? %s is at %s, and %s at %s",
+				found[0].session.SessionID, found[0].at, one.session.SessionID, one.at)
+		case one.err == nil:
+			found = append(found, one)
+		case errors.As(one.err, &f) && f.Status == cli.StatusNoSession:
+			err = one.err
+		default:
+			lost = append(lost, fmt.Sprintf("%s: %v", one.at, one.err))
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case len(lost) == 0:
+		return nil, err
+	}
+	return nil, cli.Fail(cli.StatusNoGateway,
+		"connect: the session may be at a gateway that does not answer: %s",
+		strings.Join(lost, "; ")).
+		WithHint(
+			"take the keyboard back at the session's own terminal (" + cli.UserKeys().Reclaim.Label() +
+				")")
 }
 
 // askAll asks all gateways of an address at once for the wanted session.

@@ -60,29 +60,33 @@ func NewRender(env *cli.Env) *cobra.Command {
 			return runRender(cmd.Context(), env, opts)
 		},
 	}
+	opts.addFlags(cmd)
+	return cmd
+}
+
+func (in *renderOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.IntVar(&opts.cols, "cols", 80, "columns of the screen")
-	flags.IntVar(&opts.rows, "rows", 24, "rows of the screen")
-	flags.StringArrayVar(&opts.resizes, "resize-at", nil,
+	flags.IntVar(&in.cols, "cols", 80, "columns of the screen")
+	flags.IntVar(&in.rows, "rows", 24, "rows of the screen")
+	flags.StringArrayVar(&in.resizes, "resize-at", nil,
 		"change the size after OFF bytes of input, as `OFF:COLSxROWS`; may be repeated")
-	flags.IntVar(&opts.chunk, "chunk", 0, "feed `N` bytes at a time; 0 for all at once")
-	flags.BoolVar(&opts.text, "text", false, "print plain text (the default)")
-	flags.BoolVar(&opts.ansi, "ansi", false, "print text with colours")
-	flags.StringVar(&opts.svg, "svg", "", "write an SVG to `FILE`; - for standard output")
-	flags.BoolVar(&opts.animate, "animate", false,
+	flags.IntVar(&in.chunk, "chunk", 0, "feed `N` bytes at a time; 0 for all at once")
+	flags.BoolVar(&in.text, "text", false, "print plain text (the default)")
+	flags.BoolVar(&in.ansi, "ansi", false, "print text with colours")
+	flags.StringVar(&in.svg, "svg", "", "write an SVG to `FILE`; - for standard output")
+	flags.BoolVar(&in.animate, "animate", false,
 		"with --svg: play the whole recording, for a web page or a README")
-	flags.StringVar(&opts.png, "png", "", "write a PNG to `FILE`; - for standard output")
-	flags.StringVar(&opts.v2, "v2", "",
+	flags.StringVar(&in.png, "png", "", "write a PNG to `FILE`; - for standard output")
+	flags.StringVar(&in.v2, "v2", "",
 		"convert the recording to asciicast v2, for older players, and write it to `FILE`; - for "+
 			"standard output")
-	opts.film.addFlags(cmd)
+	in.film.addFlags(cmd)
 	exclusive(cmd, "text", "ansi", "svg", "png", "gif", "html", "v2")
 	for _, name := range []string{
 		"text", "ansi", "png", "gif", "html", "v2", "cols", "rows", "resize-at", "chunk",
 	} {
 		exclusive(cmd, "animate", name)
 	}
-	return cmd
 }
 
 // fileArg returns the file that a command line names, or - for the standard input.

@@ -173,6 +173,22 @@ func (v verified) reportLines() []string {
 		lines = append(lines,
 			"the given head is in it, "+plural(*v.Since, "entry", "entries")+" before the end")
 	}
+	lines = append(lines, v.lackNotes()...)
+	switch v.Cast {
+	case "same":
+		match := "the recording matches the log"
+		if v.Gaps > 0 {
+			match += ", except for the missing output"
+		}
+		lines = append(lines, match)
+	case "missing":
+		lines = append(lines, "note: the recording is not there")
+	}
+	return lines
+}
+
+// lackNotes says what the log or the recording lacks.
+func (v verified) lackNotes() (lines []string) {
 	if v.Lost > 0 {
 		lines = append(lines,
 			"note: the disk could not store "+plural(int(v.Lost), "entry", "entries")+
@@ -196,16 +212,6 @@ func (v verified) reportLines() []string {
 	if !v.Closed {
 		lines = append(lines,
 			"note: the log has no end: the session is still running, or its proxy was killed")
-	}
-	switch v.Cast {
-	case "same":
-		match := "the recording matches the log"
-		if v.Gaps > 0 {
-			match += ", except for the missing output"
-		}
-		lines = append(lines, match)
-	case "missing":
-		lines = append(lines, "note: the recording is not there")
 	}
 	return lines
 }

@@ -283,15 +283,7 @@ func closeSession(
 	}
 	for m := range stream {
 		if end, ok := m.(*protocol.SessionClose); ok {
-			return env.PrintAnswer(
-				map[string]any{
-					"sessionId": s.SessionID,
-					"exitCode":  end.ExitCode,
-					"signal":    end.Signal,
-					"outlived":  end.Outlived,
-				},
-				"closed ("+text.ExitStatus(end.ExitCode, end.Signal)+")"+outlived(end.Outlived),
-			)
+			return printClosed(env, end)
 		}
 	}
 	if ctx.Err() != nil {
@@ -299,6 +291,18 @@ func closeSession(
 			closeWithin).WithHint("kill it: gateway close --force")
 	}
 	return env.PrintLines("closed")
+}
+
+func printClosed(env *cli.Env, end *protocol.SessionClose) error {
+	return env.PrintAnswer(
+		map[string]any{
+			"sessionId": end.SessionID,
+			"exitCode":  end.ExitCode,
+			"signal":    end.Signal,
+			"outlived":  end.Outlived,
+		},
+		"closed ("+text.ExitStatus(end.ExitCode, end.Signal)+")"+outlived(end.Outlived),
+	)
 }
 
 // outlived says that not everything ended that came of the program.

@@ -69,30 +69,34 @@ func New(env *cli.Env) *cobra.Command {
 			return runServe(cmd.Context(), env, &opts)
 		},
 	}
+	opts.addFlags(cmd)
+	return cmd
+}
+
+func (in *serveOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&opts.listen, "listen", "127.0.0.1:7117",
+	f.StringVar(&in.listen, "listen", "127.0.0.1:7117",
 		"TCP `ADDRESS` to listen on; anything but loopback needs a certificate")
-	f.StringVar(&opts.cert, "tls-cert", "", "`FILE` with the certificate chain (PEM)")
-	f.StringVar(&opts.key, "tls-key", "", "`FILE` with the certificate's key (PEM)")
-	f.StringVar(&opts.tokens, "tokens", "", cli.TokensHelp)
-	f.StringSliceVar(&opts.origins, "origin", nil,
+	f.StringVar(&in.cert, "tls-cert", "", "`FILE` with the certificate chain (PEM)")
+	f.StringVar(&in.key, "tls-key", "", "`FILE` with the certificate's key (PEM)")
+	f.StringVar(&in.tokens, "tokens", "", cli.TokensHelp)
+	f.StringSliceVar(&in.origins, "origin", nil,
 		"`ORIGIN` of web pages that may connect; may be repeated")
-	f.StringSliceVar(&opts.hosts, "host", nil, "another host `NAME` of this server; may be repeated")
-	f.BoolVar(&opts.page, "page", false,
+	f.StringSliceVar(&in.hosts, "host", nil, "another host `NAME` of this server; may be repeated")
+	f.BoolVar(&in.page, "page", false,
 		"serve web pages, too; gateway open --gateway URL makes links to them")
-	f.StringSliceVar(&opts.trusted, "trust-proxy", nil,
+	f.StringSliceVar(&in.trusted, "trust-proxy", nil,
 		"address or network (`CIDR`) of a reverse proxy whose X-Forwarded-For is trusted; may "+
 			"be repeated")
-	f.BoolVar(&opts.log, "log", false,
+	f.BoolVar(&in.log, "log", false,
 		"write a log to standard error: who comes and goes, and refusals; no contents")
-	f.StringVar(&opts.logFormat, "log-format", "", "write that log as text or json")
-	f.IntVar(&opts.sessions, "sessions", 1024,
+	f.StringVar(&in.logFormat, "log-format", "", "write that log as text or json")
+	f.IntVar(&in.sessions, "sessions", 1024,
 		"most sessions at once; each takes some 60 KiB of memory, and a file")
-	opts.notify.AddFlags(f)
-	opts.cluster.addFlags(f)
-	f.StringVar(&opts.config, "config", "", "`FILE` of settings; flags override them")
-	f.BoolVar(&opts.check, "check", false, "check the settings and exit")
-	return cmd
+	in.notify.AddFlags(f)
+	in.cluster.addFlags(f)
+	f.StringVar(&in.config, "config", "", "`FILE` of settings; flags override them")
+	f.BoolVar(&in.check, "check", false, "check the settings and exit")
 }
 
 // runServe serves until ctx ends. The file of settings sets the flags that are bound to opts.
@@ -176,25 +180,7 @@ func serveGateway(ctx context.Context, env *cli.Env, in serveOptions) (err error
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	server := gateway.New(gateway.Config{
-		Log:      log,
-		Pages:    pages,
-		Trusted:  b.trusted,
-		Tokens:   b.store,
-		Hosts:    in.hosts,
-		Origins:  in.origins,
-		Draw:     pictures.Draw,
-		Version:  version.String(),
-		Sessions: in.sessions,
-		Cluster:  in.cluster.clusterName(),
-		// a proxy that had its session here before a restart comes back
-		GathersUntil: time.Now().Add(local.GatherTime),
-		MCP: func(c *client.Client, hold func() func()) gateway.MCPHandler {
-			cfg := mcpConfig(c, log)
-			cfg.Hold = hold
-			return mcp.NewHTTP(cfg)
-		},
-	})
+	server := gateway.New(in.gatewayConfig(b, pages, log))
 	leave, err := in.cluster.joinCluster(server, in.publicAddress(ln), env.Err, log)
 	if err != nil {
 		return errors.Join(err, ln.Close())
@@ -212,16 +198,37 @@ func serveGateway(ctx context.Context, env *cli.Env, in serveOptions) (err error
 	log.Info("listening", "address", ln.Addr().String(), "tls", b.secure != nil,
 		"version", version.String())
 	defer log.Info("closed")
+	dial := func(context.Context) (page.Link, error) {
+		viewer := auth.Identity{Role: auth.RoleViewer}
+		return page.NewSeatLink(server.JoinPage(viewer, listing)), nil
+	}
 	defer in.notify.Start(ctx, notices.Waiting{
-		Targets: b.targets, Log: log, Link: in.linkTo,
-		Dial: func(context.Context) (page.Link, error) {
-			return page.NewSeatLink(server.JoinPage(
-				auth.Identity{Role: auth.RoleViewer},
-				listing,
-			)), nil
-		},
+		Targets: b.targets, Log: log, Link: in.linkTo, Dial: dial,
 	})()
 	return serveOn(ctx, server, ln, b.secure, socket)
+}
+
+// gatewayConfig returns the configuration of the gateway to serve.
+func (in serveOptions) gatewayConfig(b basis, pages gateway.Pages, log *slog.Logger) gateway.Config {
+	return gateway.Config{
+		Log:      log,
+		Pages:    pages,
+		Trusted:  b.trusted,
+		Tokens:   b.store,
+		Hosts:    in.hosts,
+		Origins:  in.origins,
+		Draw:     pictures.Draw,
+		Version:  version.String(),
+		Sessions: in.sessions,
+		Cluster:  in.cluster.clusterName(),
+		// a proxy that had its session here before a restart comes back
+		GathersUntil: time.Now().Add(local.GatherTime),
+		MCP: func(c *client.Client, hold func() func()) gateway.MCPHandler {
+			cfg := mcpConfig(c, log)
+			cfg.Hold = hold
+			return mcp.NewHTTP(cfg)
+		},
+	}
 }
 
 // reportSettings is serve --check: it tells whether a gateway could start with these settings.

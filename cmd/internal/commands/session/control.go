@@ -115,6 +115,11 @@ func requestControl(
 	if err := env.PrintNotes(grant.Notes); err != nil {
 		return err
 	}
+	return env.PrintLines("granted" + grantDetails(grant))
+}
+
+// grantDetails says how far a grant reaches, and who gave it if not the user at the terminal.
+func grantDetails(grant *protocol.ControlGrant) string {
 	words := text.Grant(grant.Level, grant.ExpiresAt, time.Now())
 	if words != "" {
 		words = " (" + words + ")"
@@ -122,7 +127,7 @@ func requestControl(
 	if grant.By != "" && grant.By != protocol.ByTerminal {
 		words += " by " + text.Name(grant.By)
 	}
-	return env.PrintLines("granted" + words)
+	return words
 }
 
 // releaseOptions are the options of gateway release.

@@ -221,25 +221,14 @@ func runWait(ctx context.Context, env *cli.Env, opts waitOptions) error {
 		opts.as,
 		false,
 		cli.OnSession(ctx, opts.session, func(c *client.Client, s protocol.SessionInfo) error {
-			ask := &protocol.Wait{
+			got, err := waitAndPrint(ctx, env, c, s, tokens, &protocol.Wait{
 				SessionID: s.SessionID,
 				Until:     until,
 				Any:       opts.more.met,
 				Stop:      opts.more.stopped,
 				TimeoutMs: opts.timeout.Milliseconds(),
-			}
-			now, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
+			})
 			if err != nil {
-				return err
-			}
-			if until.Changed {
-				ask.AfterSeq = now.Frame.Seq
-			}
-			got, err := c.Wait(ctx, ask)
-			if err != nil {
-				return err
-			}
-			if err := printWait(ctx, env, c, s, got, now.Frame, tokens); err != nil {
 				return err
 			}
 			if came := text.MetCondition(got.Came); came != "" && got.Met {
@@ -251,6 +240,29 @@ func runWait(ctx context.Context, env *cli.Env, opts waitOptions) error {
 			return nil
 		}),
 	)
+}
+
+// waitAndPrint waits, from now on, and prints the screen.
+func waitAndPrint(
+	ctx context.Context,
+	env *cli.Env,
+	c *client.Client,
+	s protocol.SessionInfo,
+	tokens int,
+	ask *protocol.Wait,
+) (*protocol.WaitResult, error) {
+	now, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
+	if err != nil {
+		return nil, err
+	}
+	if ask.Until.Changed {
+		ask.AfterSeq = now.Frame.Seq
+	}
+	got, err := c.Wait(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	return got, printWait(ctx, env, c, s, got, now.Frame, tokens)
 }
 
 // printWait prints the answer to a wait that began when the screen was before.

@@ -138,29 +138,12 @@ func runRead(ctx context.Context, env *cli.Env, in readOptions) error {
 	if err != nil {
 		return err
 	}
-	ask := &protocol.Read{
-		SinceSeq:   in.since,
-		Scrollback: in.history,
-		Match:      in.match,
-		Context:    in.context,
-		Command:    in.command,
-		Notes:      true,
-	}
 	if in.match != "" {
 		if err := text.CheckPattern(in.match); err != nil {
 			return cli.Usage("--match: %w", err)
 		}
 	}
-	if in.match != "" || in.command > 0 {
-		ask.Scrollback = cmp.Or(in.history, protocol.MaxHistory)
-	}
-	if in.given("from") {
-		ask.FromLine = &in.from
-	}
-	// who reads JSON put it together before there were rows that moved
-	if in.since > 0 && !env.JSON {
-		ask.Follow, ask.Scrollback = true, protocol.MaxHistory
-	}
+	ask := in.readRequest(env.JSON)
 	return env.WithClient(
 		in.as,
 		false,
@@ -184,6 +167,29 @@ func runRead(ctx context.Context, env *cli.Env, in readOptions) error {
 			return printRead(env, s, got, ask, tokens)
 		}),
 	)
+}
+
+// readRequest returns what to ask the session for.
+func (in readOptions) readRequest(json bool) *protocol.Read {
+	ask := &protocol.Read{
+		SinceSeq:   in.since,
+		Scrollback: in.history,
+		Match:      in.match,
+		Context:    in.context,
+		Command:    in.command,
+		Notes:      true,
+	}
+	if in.match != "" || in.command > 0 {
+		ask.Scrollback = cmp.Or(in.history, protocol.MaxHistory)
+	}
+	if in.given("from") {
+		ask.FromLine = &in.from
+	}
+	// who reads JSON put it together before there were rows that moved
+	if in.since > 0 && !json {
+		ask.Follow, ask.Scrollback = true, protocol.MaxHistory
+	}
+	return ask
 }
 
 // header returns the line above a screen.

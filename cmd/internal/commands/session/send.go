@@ -59,31 +59,35 @@ func NewSend(env *cli.Env) *cobra.Command {
 			return runSend(cmd.Context(), env, opts)
 		},
 	}
+	opts.addFlags(cmd)
+	return cmd
+}
+
+func (in *sendOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&opts.text, "text", "",
+	f.StringVar(&in.text, "text", "",
 		"type this, without pressing Enter; a newline at its end is Enter")
-	f.StringVar(&opts.paste, "paste", "", "paste the content of `FILE`; - for standard input")
-	f.BoolVar(&opts.enter, "enter", false, "press Enter at the end")
-	f.StringVar(&opts.click, "click", "",
+	f.StringVar(&in.paste, "paste", "", "paste the content of `FILE`; - for standard input")
+	f.BoolVar(&in.enter, "enter", false, "press Enter at the end")
+	f.StringVar(&in.click, "click", "",
 		"click on `TEXT`, which must be on the screen exactly once, within one row")
-	f.StringVar(&opts.clickAt, "click-at", "", "click at `ROW,COLUMN`, counted from 1")
-	f.StringVar(&opts.mouse, "mouse", "",
+	f.StringVar(&in.clickAt, "click-at", "", "click at `ROW,COLUMN`, counted from 1")
+	f.StringVar(&in.mouse, "mouse", "",
 		"with a position: do `ACTION` instead of a click: double-click, right-click, "+
 			"middle-click, press, release, move, drag, wheel-up, wheel-down*3, ctrl-click, ...")
-	f.StringVar(&opts.to, "drag-to", "", "drag to `ROW,COLUMN`")
-	f.Uint64Var(&opts.rev, "expect-rev", 0, "type only if the screen still has this revision")
-	f.StringVar(&opts.until, "until", "",
+	f.StringVar(&in.to, "drag-to", "", "drag to `ROW,COLUMN`")
+	f.Uint64Var(&in.rev, "expect-rev", 0, "type only if the screen still has this revision")
+	f.StringVar(&in.until, "until", "",
 		"then wait for `CONDITION`, met after the input: text=T, regex=R, title=T, "+
 			"title-regex=R, gone=T, changed, idle=D, exit, waiting")
-	f.StringVar(&opts.steps, "steps", "",
+	f.StringVar(&in.steps, "steps", "",
 		"type the steps in `FILE` (- for standard input), a JSON list of objects with text, paste, "+
 			"keys, enter, until, value, stop;\neach is typed once the until of the one before is met")
-	f.DurationVar(&opts.timeout, "timeout", sendTimeout,
+	f.DurationVar(&in.timeout, "timeout", sendTimeout,
 		"time limit for everything; by default the user gets a minute more to approve held keys")
-	f.StringVar(&opts.as, "as", cli.DefaultName, cli.AsHelp)
-	opts.budget.addFlag(cmd)
-	opts.more.addFlags(cmd)
-	return cmd
+	f.StringVar(&in.as, "as", cli.DefaultName, cli.AsHelp)
+	in.budget.addFlag(cmd)
+	in.more.addFlags(cmd)
 }
 
 // runSend types, and prints how the screen changed.
@@ -106,24 +110,12 @@ func sendInput(ctx context.Context, env *cli.Env, in sendOptions) error {
 	if typing.Parts, err = readParts(env, &in); err != nil {
 		return err
 	}
-	condition, value, _ := strings.Cut(in.until, "=")
-	ask := &protocol.Wait{}
-	if err := in.more.read(); err != nil {
-		return cli.Usage("send %w", err)
+	condition, ask, err := in.readCondition()
+	if err != nil {
+		return err
 	}
-	if in.until == "" && len(in.more.any)+len(in.more.stop) > 0 {
-		return cli.Usage("send: --any and --stop need --until: what to wait for")
-	}
-	if in.until != "" {
+	if condition != "" {
 		typing.SettleMs = 0
-		var until protocol.Until
-		if until, err = text.Until(condition, value); err == nil && until.Control {
-			err = errors.New("only gateway wait takes it")
-		}
-		if err != nil {
-			return cli.Usage("--until %s: %w", condition, err)
-		}
-		ask.Until, ask.Any, ask.Stop = until, in.more.met, in.more.stopped
 	}
 	if !in.given("timeout") {
 		typing.Held = letThrough
@@ -136,6 +128,30 @@ func sendInput(ctx context.Context, env *cli.Env, in sendOptions) error {
 		return typeAndShow(ctx, env, c, typing, condition, ask, tokens)
 	})
 	return env.WithClient(in.as, true, work)
+}
+
+// readCondition returns the wait that follows the input, and the name of its condition, or "".
+func (in *sendOptions) readCondition() (condition string, ask *protocol.Wait, err error) {
+	if err := in.more.read(); err != nil {
+		return "", nil, cli.Usage("send %w", err)
+	}
+	if in.until == "" {
+		if len(in.more.any)+len(in.more.stop) > 0 {
+			err = cli.Usage("send: --any and --stop need --until: what to wait for")
+		}
+		return "", nil, err
+	}
+	condition, value, _ := strings.Cut(in.until, "=")
+	until, err := text.Until(condition, value)
+	if err == nil && until.Control {
+		err = errors.New("only gateway wait takes it")
+	}
+	if err != nil {
+		return "", nil, cli.Usage("--until %s: %w", condition, err)
+	}
+	return condition, &protocol.Wait{
+		Until: until, Any: in.more.met, Stop: in.more.stopped,
+	}, nil
 }
 
 // keyForID is err with a hint where the word in the session's place is the name of a key.
@@ -207,16 +223,7 @@ func typeAndShow(
 	result := typed.Result
 	receipt := text.Join(text.StepEnds(result, nil), text.Confirm(input.Parts, result))
 	if result.Status != protocol.StatusWritten {
-		switch {
-		case env.JSON:
-			err = env.PrintJSON(Sent{InputResult: result})
-		case result.Frame != nil: // the screen that came instead of the expected one
-			lines, known := text.Screen(typed.Before, result.Frame)
-			if known {
-				err = printPage(env, header(s, result.Frame), result.Frame,
-					dialect.After(&protocol.Frame{}, result.Frame, lines), tokens)
-			}
-		}
+		err = showUntyped(env, s, typed, tokens)
 		return errors.Join(notTyped(result, text.Receipt(input.Parts, result, false)), err)
 	}
 	if typed.Held {
@@ -248,6 +255,25 @@ func typeAndShow(
 		_, _ = fmt.Fprintln(env.Err, "gateway: send: matched"+stood)
 	}
 	return nil
+}
+
+// showUntyped prints the screen that came instead of the one that the input was for.
+func showUntyped(
+	env *cli.Env, s protocol.SessionInfo, typed *client.Typed, tokens int,
+) error {
+	frame := typed.Result.Frame
+	if env.JSON {
+		return env.PrintJSON(Sent{InputResult: typed.Result})
+	}
+	if frame == nil {
+		return nil
+	}
+	lines, known := text.Screen(typed.Before, frame)
+	if !known {
+		return nil
+	}
+	page := dialect.After(&protocol.Frame{}, frame, lines)
+	return printPage(env, header(s, frame), frame, page, tokens)
 }
 
 func printSent(
