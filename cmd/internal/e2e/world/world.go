@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -243,11 +244,12 @@ func (r *Running) Run() {
 	}()
 }
 
+// Wait waits for the command's end. A command with a --timeout may take that long as well.
 func (r *Running) Wait() Result {
 	r.w.T.Helper()
 	select {
 	case <-r.Ended:
-	case <-time.After(Patience):
+	case <-time.After(Patience + ownTimeout(r.Cmd.Args)):
 		state, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(r.Cmd.Process.Pid), "stat"))
 		_ = r.Cmd.Process.Signal(syscall.SIGQUIT) // our commands then print where they hang
 		select {
@@ -259,6 +261,16 @@ func (r *Running) Wait() Result {
 		require.FailNow(r.w.T, "a command hangs", "%s\n%s\n%s%s", r.Cmd, state, r.Out.String(), r.Err.String())
 	}
 	return Result{r.Out.String(), r.Err.String(), r.Cmd.ProcessState.ExitCode()}
+}
+
+// ownTimeout returns the value of a command's --timeout, or 0.
+func ownTimeout(args []string) time.Duration {
+	at := slices.Index(args, "--timeout") + 1
+	if at == 0 || at == len(args) {
+		return 0
+	}
+	d, _ := time.ParseDuration(args[at]) // a bad value ends the command at once
+	return d
 }
 
 // Gateway runs the agent's command to its end.
