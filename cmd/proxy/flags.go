@@ -271,17 +271,14 @@ func (f *flags) agentConfig(log *slog.Logger) (*proxy.AgentConfig, func(), error
 	agent.URL, agent.Header = at.URL(protocol.PathProxy), at.Header()
 	agent.Dial = at.DialContext
 	for _, e := range at.All()[1:] {
-		agent.Others = append(agent.Others, link.Door{
-			Dial:   e.DialContext,
-			URL:    e.URL(protocol.PathProxy),
-			Header: e.Header(),
-		})
+		door := link.Door{Dial: e.DialContext, URL: e.URL(protocol.PathProxy), Header: e.Header()}
+		agent.Others = append(agent.Others, door)
 	}
 	if !at.Local() {
 		return agent, func() {}, nil
 	}
-	closeLocal, err := useLocalGateway(agent, log)
-	return agent, closeLocal, err
+	done, err := useLocalGateway(agent, log)
+	return agent, done, err
 }
 
 // gatewayEndpoint returns the gateway to dial, with the token for it.

@@ -124,7 +124,7 @@ func (p *past) closeMessage(s *session) *protocol.SessionClose {
 // readHistory adds the rows of an ended session's history to r, as its proxy would. If a line is no
 // longer kept, it returns the refusal.
 func (s *session) readHistory(r *protocol.ReadResult, m *protocol.Read) (refusal string) {
-	start, stop, refusal := s.askedLines(r, m)
+	start, stop, refusal := askedLines(s.past, r, m)
 	if refusal != "" {
 		return refusal
 	}
@@ -153,10 +153,10 @@ func (s *session) readHistory(r *protocol.ReadResult, m *protocol.Read) (refusal
 
 // askedLines returns the lines that m asks for, from start to before stop. r gets what a reader who
 // follows has not seen.
-func (s *session) askedLines(
-	r *protocol.ReadResult, m *protocol.Read,
+func askedLines(
+	past *protocol.Past, r *protocol.ReadResult, m *protocol.Read,
 ) (start, stop uint64, refusal string) {
-	oldest, stop := s.past.Oldest(), s.past.NextLine
+	oldest, stop := past.Oldest(), past.NextLine
 	most := uint64(max(0, min(m.Scrollback, protocol.MaxHistory))) //nolint:gosec // not negative
 	start = stop - min(stop-oldest, most)
 	switch {
@@ -171,7 +171,7 @@ func (s *session) askedLines(
 		start = *m.FromLine
 		stop = min(stop, start+most)
 	case m.Follow:
-		line, known := s.past.Unseen(m.SinceSeq)
+		line, known := past.Unseen(m.SinceSeq)
 		if !known {
 			return stop, stop, "" // the new rows are unknown
 		}

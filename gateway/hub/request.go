@@ -32,7 +32,7 @@ func (h *Hub) dispatchRequest(p *Peer, m protocol.Message) {
 func (h *Hub) handleFollower(p *Peer, s *session, m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.Cancel:
-		s.cancelRequest(p, m)
+		p.cancelRequest(s, m)
 	case *protocol.SessionsSubscribe:
 		h.addSubscription(p, s, m)
 	case *protocol.Watch:
@@ -44,13 +44,13 @@ func (h *Hub) handleFollower(p *Peer, s *session, m protocol.Message) {
 	case *protocol.Unview:
 		s.removeViewer(p)
 	case *protocol.Ack:
-		s.ackRows(p, m)
+		s.gallery.ackRows(p, m)
 	case *protocol.Detach:
 		s.detachPerson(p)
 	case *protocol.ViewerInput:
 		s.forwardTyping(p, m)
 	case *protocol.ChatSubscribe:
-		s.followChat(p, m)
+		s.conversation.followChat(p, m)
 	case *protocol.ChatUnsubscribe:
 		s.conversation.remove(p)
 		p.out.put(&protocol.Done{RequestID: m.RequestID})
@@ -165,7 +165,7 @@ func isSameRequest(a, b protocol.Message) bool {
 }
 
 // cancelRequest removes a participant from the waiters of a request.
-func (s *session) cancelRequest(p *Peer, m *protocol.Cancel) {
+func (p *Peer) cancelRequest(s *session, m *protocol.Cancel) {
 	owner := cmp.Or(s.owner, s.away)
 	if owner == nil {
 		return // failHeld answered

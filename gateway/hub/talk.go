@@ -89,7 +89,8 @@ func (s *session) setChatState(m *protocol.ChatStatus) {
 
 // followChat adds a listener: Done, the records after the one that it has, and then later ones. A
 // second request replaces the first.
-func (s *session) followChat(p *Peer, m *protocol.ChatSubscribe) {
+func (t *conversation) followChat(p *Peer, m *protocol.ChatSubscribe) {
+	s := t.session
 	switch {
 	case !s.hasChat:
 		p.failRequest(m, protocol.CodeNoChat, s.noChatText())
@@ -98,12 +99,12 @@ func (s *session) followChat(p *Peer, m *protocol.ChatSubscribe) {
 		p.failRequest(m, protocol.CodeExited, s.exitText())
 		return
 	}
-	s.conversation.remove(p)
+	t.remove(p)
 	if m.RequestID != "" {
 		p.out.put(&protocol.Done{RequestID: m.RequestID})
 	}
-	s.conversation.add(p, &listener{id: m.RequestID, after: m.After})
-	s.conversation.offerRecords(p)
+	t.add(p, &listener{id: m.RequestID, after: m.After})
+	t.offerRecords(p)
 }
 
 // request asks the proxy for the records missing here.

@@ -139,10 +139,10 @@ func (v *viewer) sendNewest(s *session) {
 }
 
 // ackRows marks a viewer as ready for newer rows.
-func (s *session) ackRows(p *Peer, m *protocol.Ack) {
-	if v := s.gallery.followers[p]; v != nil && v.sent != nil && v.sent.Seq == m.Seq {
+func (g *gallery) ackRows(p *Peer, m *protocol.Ack) {
+	if v := g.followers[p]; v != nil && v.sent != nil && v.sent.Seq == m.Seq {
 		v.ready = true
-		v.offerNewest(s)
+		v.offerNewest(g.session)
 	}
 }
 

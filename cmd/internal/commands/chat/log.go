@@ -78,14 +78,8 @@ func chatLog(
 		if !ok {
 			return nil // the session has ended
 		}
-		if batch.Lost > 0 {
-			p.view.printNotice("· %d records before this are not kept, or are not shown",
-				batch.Lost)
-		}
-		for i := range batch.Records {
-			if err := p.printRecord(recordOf(&batch.Records[i])); err != nil {
-				return err
-			}
+		if err := p.printBatch(batch); err != nil {
+			return err
 		}
 		if p.over || !follow && !batch.More {
 			return nil
@@ -95,6 +89,19 @@ func chatLog(
 		return nil // who stops looking has seen what there was
 	}
 	return cli.Fail(cli.StatusNoGateway, "chat log: the session can no longer be reached")
+}
+
+// printBatch prints records that came together, and how many are missing before them.
+func (p *chatPrinter) printBatch(batch *protocol.ChatRecords) error {
+	if batch.Lost > 0 {
+		p.view.printNotice("· %d records before this are not kept, or are not shown", batch.Lost)
+	}
+	for i := range batch.Records {
+		if err := p.printRecord(recordOf(&batch.Records[i])); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // chatPrinter prints a conversation.

@@ -79,6 +79,12 @@ func (d *doctor) checkBindings(ctx context.Context) {
 			lost = lost || i < 2 && k.Key == key.String() && here.Label(key) == key.Label()
 		}
 	}
+	d.findings = append(d.findings, keysFinding(here, summary, kept, lost))
+}
+
+// keysFinding words which keys a terminal keeps for itself. lost means that one of the user's own
+// does not reach the proxy.
+func keysFinding(here *terminals.Terminal, summary string, kept []string, lost bool) finding {
 	f := finding{Name: "keys", State: stateOK, Do: here.Free}
 	switch {
 	case lost:
@@ -95,7 +101,7 @@ func (d *doctor) checkBindings(ctx context.Context) {
 			f.Do = ""
 		}
 	}
-	d.findings = append(d.findings, f)
+	return f
 }
 
 // askTerminal sends a question and collects what comes, until DA1's answer or the end of the

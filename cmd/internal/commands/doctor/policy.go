@@ -98,18 +98,8 @@ func runPolicyCheck(ctx context.Context, env *cli.Env, in policyOptions) error {
 		return fmt.Errorf("the current directory: %w: give it with --directory", err)
 	}
 	program, script, err := findRunning(ctx, in.program, cmp.Or(in.directory, here))
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return cli.Fail(cli.StatusUsage, "policy check: PROGRAM: %.40s is not in PATH",
-			in.program).WithHint(
-			"give its path, or the name of an installed program",
-		)
-	case err != nil:
-		// exec's own words name the path twice, and the system call.
-		if cause, ok := errors.AsType[syscall.Errno](err); ok {
-			err = fmt.Errorf("%.40s: %w", in.program, cause)
-		}
-		return cli.Fail(cli.StatusUsage, "policy check: PROGRAM: %w", err)
+	if err != nil {
+		return programFailure(in.program, err)
 	}
 	token, note := localToken(in.agent)
 	got := policy.NewSource(rules, cmp.Or(in.host, host), nil).Judge(policy.Ask{
@@ -119,6 +109,19 @@ func runPolicyCheck(ctx context.Context, env *cli.Env, in policyOptions) error {
 	})
 	notes := slices.DeleteFunc([]string{note, script}, func(n string) bool { return n == "" })
 	return printVerdict(env, in, got, notes)
+}
+
+// programFailure says why a program was not found.
+func programFailure(program string, err error) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return cli.Fail(cli.StatusUsage, "policy check: PROGRAM: %.40s is not in PATH", program).
+			WithHint("give its path, or the name of an installed program")
+	}
+	// exec's own words name the path twice, and the system call.
+	if cause, ok := errors.AsType[syscall.Errno](err); ok {
+		err = fmt.Errorf("%.40s: %w", program, cause)
+	}
+	return cli.Fail(cli.StatusUsage, "policy check: PROGRAM: %w", err)
 }
 
 // localToken returns the name of the local token that an agent shows. Without one it is "", with a

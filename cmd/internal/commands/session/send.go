@@ -232,7 +232,9 @@ func typeAndShow(
 	out := Sent{InputResult: result}
 	frame := result.Frame
 	if condition != "" {
-		ask.SessionID, ask.AfterSeq, ask.InputSeq, ask.Epoch, ask.TimeoutMs = s.SessionID, typed.After, typed.Before.Seq, typed.Epoch, client.MillisecondsLeft(input.Deadline)
+		ask.SessionID, ask.Epoch = s.SessionID, typed.Epoch
+		ask.AfterSeq, ask.InputSeq = typed.After, typed.Before.Seq
+		ask.TimeoutMs = client.MillisecondsLeft(input.Deadline)
 		out.Wait, err = c.Wait(ctx, ask)
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, text.Receipt(input.Parts, result, false))
@@ -248,10 +250,17 @@ func typeAndShow(
 	if out.Wait == nil {
 		return nil
 	}
-	if !out.Wait.Met {
-		return notMet("send --until "+condition+": typed", out.Wait)
+	return reportWait(env, condition, out.Wait, input.Parts)
+}
+
+// reportWait says what the wait after an input came to, and fails if its condition was not met.
+func reportWait(
+	env *cli.Env, condition string, got *protocol.WaitResult, parts []protocol.InputPart,
+) error {
+	if !got.Met {
+		return notMet("send --until "+condition+": typed", got)
 	}
-	if stood := text.OldMatchNote(out.Wait, input.Parts); stood != "" {
+	if stood := text.OldMatchNote(got, parts); stood != "" {
 		_, _ = fmt.Fprintln(env.Err, "gateway: send: matched"+stood)
 	}
 	return nil

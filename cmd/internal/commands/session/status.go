@@ -150,23 +150,7 @@ func quickList(
 		conf = env.ClientConfig(ep, protocol.PathAgent, protocol.PathView)
 	}
 	conf.Name, conf.Passed = cli.DefaultName, nil
-	var failed atomic.Int64
-	once := func(dial func(context.Context) (net.Conn, error)) func(context.Context) (net.Conn, error) {
-		return func(dialing context.Context) (net.Conn, error) {
-			conn, err := dial(dialing)
-			if err != nil {
-				absent.Store(place.IsVacant(err))
-				if failed.Add(1) > int64(len(conf.Others)) {
-					cancel() // the client would try again
-				}
-			}
-			return conn, err
-		}
-	}
-	conf.Dial = once(conf.Dial)
-	for i := range conf.Others {
-		conf.Others[i].Dial = once(conf.Others[i].Dial)
-	}
+	dialOnce(&conf, func(err error) { absent.Store(place.IsVacant(err)) }, cancel)
 	conf.Incomplete = nil // a prompt has no room for it
 	c := client.New(conf)
 	sessions, err = c.Sessions(ctx)
@@ -179,6 +163,29 @@ func quickList(
 		return nil, nil
 	}
 	return nil, cli.Fail(cli.StatusTimeout, "status: the gateway did not answer within %s", timeout)
+}
+
+// dialOnce makes each dial report its failure, and the last one that fails call cancel: the client
+// would try again.
+func dialOnce(conf *client.Config, report func(error), cancel func()) {
+	type dialer = func(context.Context) (net.Conn, error)
+	var failed atomic.Int64
+	once := func(dial dialer) dialer {
+		return func(ctx context.Context) (net.Conn, error) {
+			conn, err := dial(ctx)
+			if err != nil {
+				report(err)
+				if failed.Add(1) > int64(len(conf.Others)) {
+					cancel()
+				}
+			}
+			return conn, err
+		}
+	}
+	conf.Dial = once(conf.Dial)
+	for i := range conf.Others {
+		conf.Others[i].Dial = once(conf.Others[i].Dial)
+	}
 }
 
 // deeds lists what agents do in a session, the asking agent first.
