@@ -2,7 +2,6 @@ package child
 
 import (
 	"iter"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -16,25 +15,27 @@ const (
 	maxThreads   = 128
 )
 
-// BlockedOn looks at /proc, at every thread of every process in the foreground. It takes a dozen
+// BlockedOn looks at /proc, at every thread of every process in the foreground. It takes eight
 // system calls for a program with one thread, and may be called from any goroutine until Close.
 func (c *Child) BlockedOn() (a Blocked, known bool) {
 	a.Group = c.ForegroundGroup()
 	if a.Group == 0 {
 		return a, false
 	}
-	var line unix.Stat_t
-	if unix.Stat(c.slave, &line) != nil {
+	line, err := c.statSlave()
+	if err != nil {
 		return a, false
 	}
 	a.Asleep = true
 	if settings, err := unix.IoctlGetTermios(c.master, unix.TCGETS); err == nil {
 		a.Canonical = settings.Lflag&unix.ICANON != 0
 	}
+	files := c.files.beginLook(a.Group)
+	defer files.end()
 	aged := a
 	var all []*process
-	for p := range foreground(c.pid, a.Group, &aged) {
-		p.line, all = &line, append(all, p)
+	for p := range foreground(files, c.pid, a.Group, &aged) {
+		p.line, all = line, append(all, p)
 		if p.addTo(&a); a.Reads {
 			return a.withAges(aged), true // what the others do makes no difference
 		}
@@ -61,19 +62,20 @@ func (a Blocked) withAges(of Blocked) Blocked {
 
 // process is one process of the foreground group.
 type process struct {
+	files   *procFiles
 	pid     int
 	dir     string // in /proc
 	name    string
 	state   byte // as proc(5) has it: R, S, D, T, ...
 	ticks   uint64
 	started time.Duration // after the system
-	threads []string
-	line    *unix.Stat_t // the terminal
+	threads []string      // their directories, below dir
+	line    *unix.Stat_t  // the terminal
 }
 
 // foreground yields the processes of a group among root and its descendants, and first the group's
 // leader, wherever it is. It notes their ages in a.
-func foreground(root, group int, a *Blocked) iter.Seq[*process] {
+func foreground(files *procFiles, root, group int, a *Blocked) iter.Seq[*process] {
 	return func(yield func(*process) bool) {
 		seen, now := map[int]bool{}, sinceBoot()
 		next := []int{group, root}
@@ -84,7 +86,7 @@ func foreground(root, group int, a *Blocked) iter.Seq[*process] {
 				continue
 			}
 			seen[pid] = true
-			p, of, ok := openProcess(pid)
+			p, of, ok := openProcess(files, pid)
 			if !ok {
 				continue
 			}
@@ -119,12 +121,12 @@ func sinceBoot() time.Duration {
 }
 
 // openProcess reads /proc/PID/stat and the list of threads (proc(5)).
-func openProcess(pid int) (p *process, group int, ok bool) {
-	name, fields := procStat(pid)
+func openProcess(files *procFiles, pid int) (p *process, group int, ok bool) {
+	name, fields := files.readStat(pid)
 	if fields == nil {
 		return nil, 0, false
 	}
-	p = &process{pid: pid, dir: "/proc/" + strconv.Itoa(pid), name: name}
+	p = &process{files: files, pid: pid, dir: "/proc/" + strconv.Itoa(pid), name: name}
 	p.state = fields[0][0]
 	group, err := strconv.Atoi(fields[2])
 	user, _ := strconv.ParseUint(fields[11], 10, 64)
@@ -132,9 +134,12 @@ func openProcess(pid int) (p *process, group int, ok bool) {
 	p.ticks = user + system
 	started, _ := strconv.ParseInt(fields[19], 10, 64)
 	p.started = time.Duration(started) * (time.Second / 100) // USER_HZ
-	tasks, _ := os.ReadDir(p.dir + "/task")
-	for _, t := range tasks[:min(len(tasks), maxThreads)] {
-		p.threads = append(p.threads, p.dir+"/task/"+t.Name())
+	if p.threads = []string{mainThread(pid)}; fields[17] != "1" {
+		tasks, _ := listNames(p.dir + "/task")
+		p.threads = p.threads[:0]
+		for _, thread := range tasks[:min(len(tasks), maxThreads)] {
+			p.threads = append(p.threads, "task/"+thread)
+		}
 	}
 	return p, group, err == nil
 }
@@ -142,15 +147,7 @@ func openProcess(pid int) (p *process, group int, ok bool) {
 // appendChildren appends the processes that this one started.
 func (p *process) appendChildren(pids []int) []int {
 	for _, thread := range p.threads {
-		list, err := os.ReadFile(thread + "/children")
-		if err != nil {
-			continue // the kernel was built without
-		}
-		for _, word := range strings.Fields(string(list)) {
-			if pid, err := strconv.Atoi(word); err == nil {
-				pids = append(pids, pid)
-			}
-		}
+		pids = append(pids, p.files.readChildren(p.pid, thread)...)
 	}
 	return pids
 }
@@ -169,7 +166,7 @@ func (p *process) addTo(a *Blocked) {
 	}
 	a.Threads += len(p.threads)
 	for _, thread := range p.threads {
-		a.Ran += processorTime(thread)
+		a.Ran += p.processorTime(thread)
 		switch s := p.whereAsleep(thread); s {
 		case inRead:
 			a.Reads = true
@@ -200,8 +197,8 @@ func (p *process) addListener(a *Blocked, how sleep) {
 
 // processorTime returns the time that a thread has spent on a processor, in nanoseconds; 0 if the
 // kernel does not count it.
-func processorTime(thread string) uint64 {
-	stat, err := procText(thread + "/schedstat")
+func (p *process) processorTime(thread string) uint64 {
+	stat, err := p.files.readText(p.pid, thread+"/schedstat")
 	if err != nil {
 		return 0
 	}

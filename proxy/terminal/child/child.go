@@ -269,6 +269,7 @@ func (c *Child) waitForChange() (status unix.WaitStatus, err error) {
 // may be running.
 func (c *Child) Close() {
 	_ = unix.Close(c.master)
+	c.files.close()
 	if c.leader != nil {
 		c.leader.close()
 	}

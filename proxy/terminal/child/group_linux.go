@@ -1,6 +1,8 @@
 package child
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"strconv"
 
@@ -15,23 +17,24 @@ func (c *Child) GroupLeader() (l GroupLeader, ok bool) {
 	if l.Group == 0 {
 		return l, false
 	}
-	dir := "/proc/" + strconv.Itoa(l.Group)
-	exe, err := os.Readlink(dir + "/exe")
+	exe, err := os.Readlink("/proc/" + strconv.Itoa(l.Group) + "/exe")
 	if err != nil {
 		return l, false
 	}
 	l.Exe = exe
-	text, err := procPart(dir+"/cmdline", maxArgs)
+	files := c.files.beginLook(l.Group)
+	defer files.end()
+	text, err := files.readPart(l.Group, "cmdline", maxArgs)
 	if err != nil || len(text) == 0 || len(text) == maxArgs { // a longer one is not known
 		return l, false
 	}
 	l.Args = arguments(text)
-	var line unix.Stat_t
-	if unix.Stat(c.slave, &line) != nil {
+	line, err := c.statSlave()
+	if err != nil {
 		return l, false
 	}
-	for p := range foreground(c.pid, l.Group, new(Blocked)) {
-		if p.line = &line; p.pid != l.Group && p.holdsTerminal() {
+	for p := range foreground(files, c.pid, l.Group, new(Blocked)) {
+		if p.line = line; p.pid != l.Group && p.holdsTerminal() {
 			l.Crowd = true
 			break
 		}
@@ -42,17 +45,31 @@ func (c *Child) GroupLeader() (l GroupLeader, ok bool) {
 // holdsTerminal reports whether the process has the terminal open. It says yes if the kernel does
 // not tell.
 func (p *process) holdsTerminal() bool {
-	fds, err := os.ReadDir(p.dir + "/fd")
-	if os.IsNotExist(err) {
+	fds, err := listNames(p.dir + "/fd")
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
 		return false // it has ended
 	}
 	if err != nil {
 		return true
 	}
 	for _, fd := range fds {
-		if n, err := strconv.ParseUint(fd.Name(), 10, 31); err == nil && p.isTerminal(n) {
+		if n, err := strconv.ParseUint(fd, 10, 31); err == nil && p.isTerminal(n) {
 			return true
 		}
 	}
 	return false
+}
+
+// statSlave returns what stat(2) says of the slave. Its name stays the same file while the master
+// is open.
+func (t *terminal) statSlave() (*unix.Stat_t, error) {
+	if known := t.stat.Load(); known != nil {
+		return known, nil
+	}
+	at := new(unix.Stat_t)
+	if err := unix.Stat(t.slave, at); err != nil {
+		return nil, err //nolint:wrapcheck // the caller asks only whether it is known
+	}
+	t.stat.Store(at)
+	return at, nil
 }

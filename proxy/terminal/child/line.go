@@ -1,7 +1,6 @@
 package child
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,18 +79,24 @@ const maxChain = 6
 // has started and which still runs, and so on: sudo, sudo, vim. Names are the kernel's, of at most
 // 15 bytes. Only Linux tells; elsewhere it is empty.
 func (t *terminal) ForegroundChain() []string {
-	names, _ := t.foregroundChain()
+	group := t.ForegroundGroup()
+	files := t.files.beginLook(group)
+	defer files.end()
+	names, _ := files.readChain(group)
 	return names
 }
 
 // Arguments returns the arguments of the last program of ForegroundChain, its name first, up to 4
 // KiB. Only Linux tells; elsewhere the result is nil.
 func (t *terminal) Arguments() []string {
-	_, pid := t.foregroundChain()
+	group := t.ForegroundGroup()
+	files := t.files.beginLook(group)
+	defer files.end()
+	_, pid := files.readChain(group)
 	if pid == 0 {
 		return nil
 	}
-	text, err := procPart("/proc/"+strconv.Itoa(pid)+"/cmdline", maxArgs)
+	text, err := files.readPart(pid, "cmdline", maxArgs)
 	if err != nil {
 		return nil
 	}
@@ -106,11 +111,14 @@ func (c *Child) InFront() (program, directory string) {
 	if group <= 0 {
 		return "", ""
 	}
-	if text, err := procPart("/proc/"+strconv.Itoa(group)+"/cmdline", maxArgs); err == nil {
+	files := c.files.beginLook(group)
+	defer files.end()
+	if text, err := files.readPart(group, "cmdline", maxArgs); err == nil {
 		program = programName(arguments(text)[0])
 	}
 	if program == "" {
-		program = c.Foreground()
+		name, _ := files.readText(group, "comm")
+		program = string(name)
 	}
 	for _, pid := range []int{group, c.Pid()} {
 		if dir, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd"); err == nil {
@@ -127,20 +135,19 @@ func programName(first string) string {
 	return strings.Trim(name, ":./")
 }
 
-// foregroundChain returns ForegroundChain, and the process of its last program, or 0.
-func (t *terminal) foregroundChain() (names []string, last int) {
-	for pid := t.ForegroundGroup(); pid > 0 && len(names) < maxChain; {
-		name, gone := procFile(pid, "comm")
-		if gone != nil {
+// readChain returns ForegroundChain of a group, and the process of its last program, or 0.
+func (f *procFiles) readChain(group int) (names []string, last int) {
+	for pid := group; pid > 0 && len(names) < maxChain; {
+		name, fields := f.readStat(pid)
+		if fields == nil {
 			break
 		}
-		names, last = append(names, string(name)), pid
-		children, gone := procFile(pid, "task/"+strconv.Itoa(pid)+"/children")
-		if gone != nil {
+		names, last = append(names, name), pid
+		children := f.readChildren(pid, mainThread(pid))
+		if len(children) == 0 {
 			break
 		}
-		first, _, _ := bytes.Cut(children, []byte(" "))
-		pid, _ = strconv.Atoi(string(first)) // 0 without a child
+		pid = children[0]
 	}
 	return names, last
 }

@@ -40,7 +40,7 @@ func (t *terminal) Running() Running {
 	r.Path, r.File = executableOf(r.Group)
 	r.Directory, _ = os.Readlink("/proc/" + strconv.Itoa(r.Group) + "/cwd")
 	for _, pid := range groupMembers(r.Group) {
-		if name, err := procFile(pid, "comm"); err == nil {
+		if name, err := byPath.readText(pid, "comm"); err == nil {
 			r.Names = append(r.Names, string(name))
 		}
 		if path, _ := executableOf(pid); path != "" {
@@ -86,14 +86,11 @@ func groupMembers(group int) []int {
 // appendStarted appends the processes of a group that a process has started, with any of its
 // threads: the kernel lists them by thread.
 func appendStarted(all []int, parent, group int) []int {
-	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(parent) + "/task/*/children")
-	for _, name := range lists[:min(len(lists), mostThreads)] {
-		list, _ := procPart(name, maxArgs) // a thread that has ended has started nothing
-		for _, field := range strings.Fields(string(list)) {
-			pid, err := strconv.Atoi(field)
+	threads, _ := listNames("/proc/" + strconv.Itoa(parent) + "/task")
+	for _, thread := range threads[:min(len(threads), mostThreads)] {
+		for _, pid := range byPath.readChildren(parent, "task/"+thread) {
 			of, gone := unix.Getpgid(pid)
-			if err == nil && gone == nil && of == group &&
-				!slices.Contains(all, pid) && len(all) < maxRunning {
+			if gone == nil && of == group && !slices.Contains(all, pid) && len(all) < maxRunning {
 				all = append(all, pid)
 			}
 		}

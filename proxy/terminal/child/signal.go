@@ -140,7 +140,9 @@ func Executable(group int) string {
 // cannot be known.
 func (t *terminal) Foreground() string {
 	if group := t.ForegroundGroup(); group > 0 {
-		name, _ := procFile(group, "comm")
+		files := t.files.beginLook(group)
+		defer files.end()
+		name, _ := files.readText(group, "comm")
 		return string(name)
 	}
 	return ""

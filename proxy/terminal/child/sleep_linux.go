@@ -48,7 +48,7 @@ const (
 // whereAsleep tells where a thread is, from the number and the arguments of its system call
 // (proc(5), /proc/PID/syscall).
 func (p *process) whereAsleep(thread string) sleep {
-	text, err := procText(thread + "/syscall")
+	text, err := p.files.readText(p.pid, thread+"/syscall")
 	if err != nil {
 		return inUnknown
 	}
@@ -81,7 +81,7 @@ func (p *process) whereAsleep(thread string) sleep {
 // interruptedCall returns the call that goes on after a stop: of those that do, poll alone is about
 // descriptors.
 func (p *process) interruptedCall(thread string) call {
-	where, err := procText(thread + "/wchan")
+	where, err := p.files.readText(p.pid, thread+"/wchan")
 	if err == nil && strings.Contains(string(where), "poll") {
 		return pollCall
 	}
@@ -216,7 +216,7 @@ func (p *process) inSet(count, at uint64, on *polled) bool {
 // inEpoll looks at what an epoll descriptor is about (proc(5), fdinfo): lines of "tfd: FD events:
 // MASK ...".
 func (p *process) inEpoll(fd uint64, depth int, on *polled) bool {
-	info, err := os.ReadFile(p.dir + "/fdinfo/" + strconv.FormatUint(fd, 10))
+	info, err := p.files.readList(p.pid, "fdinfo/"+strconv.FormatUint(fd, 10))
 	if err != nil {
 		return false
 	}

@@ -15,6 +15,8 @@ import (
 type terminal struct {
 	master int
 	slave  string
+	stat   atomic.Pointer[unix.Stat_t] // of slave, once it is known
+	files  procFiles
 	spell  atomic.Uint64 // counts the looks that found raw mode
 	halted atomic.Bool   // a key has stopped the output, see IsOutputStopped
 }
