@@ -7,6 +7,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/line"
 	"terminalproxy/proxy/consent/pump"
+	"terminalproxy/proxy/terminal/child"
 	"terminalproxy/proxy/terminal/screen"
 	"terminalproxy/proxy/view/snapshot"
 )
@@ -50,14 +51,15 @@ type Line struct {
 	hasNewOutput bool // there was output since the last look
 }
 
-// currentFacts returns what the kernel and the shell's marks report now.
-func (l *Line) currentFacts() line.Facts {
-	settings, err := l.Program.Settings()
+// gatherFacts returns what the kernel and the shell's marks report now, and the spell of the line
+// settings. blockedOn looks at the foreground, once at most.
+func (l *Line) gatherFacts(blockedOn func() blocked) (f line.Facts, spell uint64) {
+	settings, spell, err := l.Program.SettingsInSpell()
 	if err != nil {
-		return line.Facts{}
+		return line.Facts{}, 0
 	}
 	typed := l.Tracker.TypedLine()
-	f := line.Facts{
+	f = line.Facts{
 		Settings: line.Settings(settings),
 		Alt:      l.screen().Alt(),
 		Paste:    l.screen().Modes().BracketedPaste,
@@ -66,14 +68,50 @@ func (l *Line) currentFacts() line.Facts {
 		Asks:     typed.Asks,
 	}
 	if f.Settings.Canonical {
-		a, _ := l.Program.BlockedOn()
-		f.Reads = a.Reads || a.PollsTerminal()
-		return f
+		f.Reads = blockedOn().waits()
+		return f, spell
 	}
 	if leader, ok := l.Program.GroupLeader(); ok {
 		f.Program = line.Program{Exe: leader.Exe, Args: leader.Args, Crowd: leader.Crowd}
 	}
+	return f, spell
+}
+
+// blocked is what the foreground waits for, if the system tells.
+type blocked struct {
+	child.Blocked
+	known bool
+}
+
+// waits reports whether the foreground is known to wait for input.
+func (b blocked) waits() bool { return b.Reads || b.PollsTerminal() }
+
+// isBusy reports whether the program is known to work rather than to wait for input.
+func (b blocked) isBusy() bool {
+	return b.known && !b.waits() && b.Relay == "" && !b.Unclear
+}
+
+// blockedOn looks at the foreground, which takes the most system calls of all facts.
+func (l *Line) blockedOn() blocked {
+	a, known := l.Program.BlockedOn()
+	return blocked{a, known}
+}
+
+// currentFacts returns what the kernel and the shell's marks report now.
+func (l *Line) currentFacts() line.Facts {
+	f, _ := l.gatherFacts(l.blockedOn)
 	return f
+}
+
+// factsWithBlocked is [Line.gatherFacts] with what the foreground waits for, after one look. That
+// comes last.
+func (l *Line) factsWithBlocked() (f line.Facts, spell uint64, b blocked) {
+	looked := false
+	look := func() blocked { b, looked = l.blockedOn(), true; return b }
+	if f, spell = l.gatherFacts(look); !looked {
+		look()
+	}
+	return f, spell, b
 }
 
 // lineOwner returns the owner of the line, and quotes the user's text on it.
@@ -84,7 +122,7 @@ func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
 		l.Tracker.HasPrompt(l.Program.ForegroundGroup()) {
 		return line.Free, ""
 	}
-	doing := l.programActivity(now)
+	doing, _ := l.programActivity(now)
 	if doing.HasProcessedKeys() { // the prompt is complete
 		l.hasNewOutput = false
 		l.Tracker.ReadPrompt(l.screen())
@@ -109,22 +147,23 @@ func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
 	return owner, l.quoteLine(b)
 }
 
-// programActivity returns what the program does with the terminal now.
-func (l *Line) programActivity(now time.Time) line.Doing {
+// programActivity returns what the program does with the terminal now, and the facts that tell it.
+func (l *Line) programActivity(now time.Time) (d line.Doing, f line.Facts) {
+	// The order matters: a program found waiting after its input was found empty has processed
+	// that input, and what it printed before is on the screen at the end.
 	read := l.Observer.HasCaughtUp()
-	f := l.currentFacts()
-	d := line.Doing{
-		Group:  l.Program.ForegroundGroup(),
+	f, spell, b := l.factsWithBlocked()
+	d = line.Doing{
+		Spell:  spell,
+		Group:  b.Group,
 		Prompt: line.PromptOfUserLine(f),
 		Keeps:  line.KeepsLineAtInterrupt(f),
 		Rests:  !now.Before(l.Observer.SettleTime()),
 	}
-	d.Spell, _ = l.Program.CanonicalSpell()
-	a, known := l.Program.BlockedOn()
-	d.Waits, d.Known = known && (a.Reads || a.PollsTerminal()), known && !a.Unclear
-	d.Sleeps = d.Known && a.Asleep && !d.Waits
-	d.Read = read && l.Observer.HasCaughtUp()
-	return d
+	d.Waits, d.Known = b.known && b.waits(), b.known && !b.Unclear
+	d.Sleeps = d.Known && b.Asleep && !d.Waits
+	d.Read = read && l.Observer.HasStayedCaughtUp(f.Settings.Canonical)
+	return d, f
 }
 
 // quoteLine returns a line as agents may read it.
@@ -265,17 +304,17 @@ func (l *Line) assessLine(now, began time.Time, text bool) (j judgement, still b
 	read := l.Observer.HasCaughtUp()
 	typed := l.Tracker.TypedLine()
 	j.group = l.Program.ForegroundGroup()
-	j.facts = l.currentFacts()
-	j.prompt = line.PromptOf(j.facts)
+	facts, _, b := l.factsWithBlocked()
+	j.facts, j.prompt = facts, line.PromptOf(facts)
 	quiet := now.Sub(l.Observer.LastChange()) >= stillFor
 	edits, busy := j.prompt == line.Editor, false
 	if edits {
-		busy = !l.awaitsKey(j.group, quiet)
+		busy = !b.awaitsKey(j.group, quiet)
 		if busy || !line.AtCommand(l.screen(), j.group, typed) {
 			j.prompt = line.None
 		}
 	} else {
-		busy = j.prompt == line.None && l.isBusy()
+		busy = j.prompt == line.None && b.isBusy()
 	}
 	j.read = read && l.Observer.HasCaughtUp()
 	most := stillMost
@@ -295,12 +334,11 @@ func (l *Line) assessLine(now, began time.Time, text bool) (j judgement, still b
 // awaitsKey reports whether a group is known to wait for a key. If the kernel does not tell, a
 // quiet screen has to do: between Enter and the start of what was submitted, a shell keeps the mode
 // of its line editor for a moment.
-func (l *Line) awaitsKey(group int, quiet bool) bool {
-	a, known := l.Program.BlockedOn()
+func (b blocked) awaitsKey(group int, quiet bool) bool {
 	switch {
-	case a.Reads || a.PollsTerminal():
-		return a.Group == group
-	case !known || a.Unclear:
+	case b.waits():
+		return b.Group == group
+	case !b.known || b.Unclear:
 		return quiet
 	}
 	return false
@@ -312,11 +350,8 @@ func (l *Line) isCooked() bool {
 	return err == nil && settings.Canonical
 }
 
-// isBusy reports whether the program is known to work rather than to wait for input.
-func (l *Line) isBusy() bool {
-	a, known := l.Program.BlockedOn()
-	return known && !a.Reads && !a.PollsTerminal() && a.Relay == "" && !a.Unclear
-}
+// isBusy reports whether the program is known to work now rather than to wait for input.
+func (l *Line) isBusy() bool { return l.blockedOn().isBusy() }
 
 // readinessForInput returns whether the program waits for what is typed now. If the system does not
 // tell, as behind ssh, the cursor does: a program that works has usually left it at the start of a

@@ -28,7 +28,10 @@ type Observer interface {
 	SettleTime() time.Time
 	LastChange() time.Time
 	// HasCaughtUp reports whether the program has read all input, and the model has all output.
+	// HasStayedCaughtUp reports whether that is still so, after HasCaughtUp has. canonical means
+	// that the kernel was found collecting lines in between.
 	HasCaughtUp() bool
+	HasStayedCaughtUp(canonical bool) bool
 	// IsBlank reports whether the program has shown nothing yet, and began a moment ago.
 	IsBlank(now time.Time) bool
 	// RunsCommand reports whether the shell that has the terminal said that it runs a command.
@@ -150,9 +153,9 @@ type Program interface {
 	// Line and Settings return the line settings; after an error they cannot be read again.
 	Line() (child.Line, error)
 	Settings() (child.Settings, error)
-	// CanonicalSpell returns the number of the present spell in which the kernel collects lines, or
-	// 0.
-	CanonicalSpell() (spell uint64, ends [pump.LineEnds]byte)
+	// SettingsInSpell returns Settings, and the number of the present spell in which the kernel
+	// collects lines, or 0.
+	SettingsInSpell() (s child.Settings, spell uint64, err error)
 	// Foreground returns the foreground program's name, and ForegroundGroup its process group; ""
 	// and 0 if unknown.
 	Foreground() string

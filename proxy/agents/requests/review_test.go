@@ -404,21 +404,19 @@ type reviewProgram struct {
 	w *reviewWorld
 }
 
-func (p reviewProgram) BlockedOn() (child.Blocked, bool) { return p.w.blocked, true }
-
-// ForegroundGroup is asked by each look.
-func (p reviewProgram) ForegroundGroup() int {
+// BlockedOn is asked by each look.
+func (p reviewProgram) BlockedOn() (child.Blocked, bool) {
 	if p.w.review != nil {
 		p.w.looks = append(p.w.looks, p.w.review.state)
 	}
-	return p.w.blocked.Group
+	return p.w.blocked, true
 }
 
-func (p reviewProgram) Settings() (child.Settings, error) {
-	if !p.w.bash {
-		return child.Settings{}, nil
+func (p reviewProgram) SettingsInSpell() (s child.Settings, spell uint64, err error) {
+	if p.w.bash {
+		s = child.Settings{Signals: true, Extended: true, Flow: true, Output: true, Quit: 28, Suspend: 26}
 	}
-	return child.Settings{Signals: true, Extended: true, Flow: true, Output: true, Quit: 28, Suspend: 26}, nil
+	return s, 0, nil
 }
 
 func (p reviewProgram) GroupLeader() (child.GroupLeader, bool) {

@@ -59,16 +59,16 @@ func (s *seen) lastGlimpse(agentID string) glimpse {
 func (l *Line) takeGlimpse() glimpse {
 	v, typed := l.screen(), l.Tracker.TypedLine()
 	row, col := v.Cursor()
+	doing, f := l.programActivity(time.Now())
 	g := glimpse{
 		keys:  typed.Keys(),
-		whole: l.programActivity(time.Now()).HasProcessedKeys(),
+		whole: doing.HasProcessedKeys(),
 		place: line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col},
 		at:    protocol.Cell{Row: row, Col: col},
 		row:   v.RowText(row),
 	}
 	g.left = line.ReadRest(v).Prompt
 	g.prompt = typed.PromptOn(v)
-	f := l.currentFacts()
 	if f.Settings.Canonical {
 		leader, _ := l.Program.GroupLeader()
 		f.Program = line.Program{Exe: leader.Exe, Args: leader.Args, Crowd: leader.Crowd}

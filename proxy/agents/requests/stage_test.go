@@ -11,7 +11,6 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/line"
-	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/terminal/child"
 	"terminalproxy/proxy/terminal/screen"
 )
@@ -99,6 +98,8 @@ func (o stagedObserver) SettleTime() time.Time { return time.Time{} }
 
 func (o stagedObserver) HasCaughtUp() bool { return !o.s.behind }
 
+func (o stagedObserver) HasStayedCaughtUp(bool) bool { return !o.s.behind }
+
 func (o stagedObserver) Post(do func(now time.Time)) bool {
 	if !o.s.over {
 		do(time.Now())
@@ -131,13 +132,11 @@ func (p stagedProgram) Line() (child.Line, error) { return child.Line{Canonical:
 
 func (p stagedProgram) ForegroundGroup() int { return p.s.blocked.Group }
 
-func (p stagedProgram) CanonicalSpell() (spell uint64, ends [pump.LineEnds]byte) { return 0, ends }
+func (p stagedProgram) SettingsInSpell() (s child.Settings, spell uint64, err error) {
+	return child.Settings{Canonical: p.s.cooked}, 0, nil
+}
 
 func (p stagedProgram) BlockedOn() (child.Blocked, bool) { return p.s.blocked, p.s.blocked.Group != 0 }
-
-func (p stagedProgram) Settings() (child.Settings, error) {
-	return child.Settings{Canonical: p.s.cooked}, nil
-}
 
 func (p stagedProgram) GroupLeader() (child.GroupLeader, bool) { return child.GroupLeader{}, false }
 

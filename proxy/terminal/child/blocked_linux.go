@@ -74,10 +74,13 @@ type process struct {
 }
 
 // foreground yields the processes of a group among root and its descendants, and first the group's
-// leader, wherever it is. It notes their ages in a.
+// leader, wherever it is. It notes their ages in a, unless that is nil.
 func foreground(files *procFiles, root, group int, a *Blocked) iter.Seq[*process] {
 	return func(yield func(*process) bool) {
-		seen, now := map[int]bool{}, sinceBoot()
+		seen, now := map[int]bool{}, time.Duration(0)
+		if a != nil {
+			now = sinceBoot()
+		}
 		next := []int{group, root}
 		for len(next) > 0 && len(seen) < maxProcesses {
 			pid := next[0]
@@ -90,7 +93,7 @@ func foreground(files *procFiles, root, group int, a *Blocked) iter.Seq[*process
 			if !ok {
 				continue
 			}
-			if p.state != 'Z' {
+			if a != nil && p.state != 'Z' {
 				a.noteAge(p, now)
 			}
 			if of == group && p.state != 'Z' && !yield(p) {

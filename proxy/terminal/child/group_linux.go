@@ -33,7 +33,7 @@ func (c *Child) GroupLeader() (l GroupLeader, ok bool) {
 	if err != nil {
 		return l, false
 	}
-	for p := range foreground(files, c.pid, l.Group, new(Blocked)) {
+	for p := range foreground(files, c.pid, l.Group, nil) {
 		if p.line = line; p.pid != l.Group && p.holdsTerminal() {
 			l.Crowd = true
 			break

@@ -166,9 +166,19 @@ type Settings struct {
 
 // Settings asks for the line settings, as Line does.
 func (t *terminal) Settings() (Settings, error) {
+	s, _, err := t.SettingsInSpell()
+	return s, err
+}
+
+// SettingsInSpell is Settings with the spell of [Child.CanonicalSpell], of one moment.
+func (t *terminal) SettingsInSpell() (s Settings, spell uint64, err error) {
+	before := t.spell.Load()
 	now, err := t.lineSettings()
 	if err != nil {
-		return Settings{}, err
+		return Settings{}, 0, err
+	}
+	if now.Lflag&unix.ICANON != 0 {
+		spell = before + 1
 	}
 	l, i, cc := now.Lflag, now.Iflag, now.Cc
 	return Settings{
@@ -182,5 +192,5 @@ func (t *terminal) Settings() (Settings, error) {
 			cc[unix.VINTR], cc[unix.VQUIT], cc[unix.VSUSP], cc[unix.VEOF],
 			cc[unix.VEOL], cc[unix.VEOL2], cc[unix.VSTART], cc[unix.VSTOP],
 		},
-	}, nil
+	}, spell, nil
 }

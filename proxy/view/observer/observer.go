@@ -178,6 +178,10 @@ type inlet struct {
 	stopped             bool
 
 	heldUntil time.Time // see HoldOutput; the observer's goroutine owns it
+	// emptied: the last HasCaughtUp found that the program had read all writes up to emptiedAt. The
+	// observer's goroutine owns them.
+	emptied   bool
+	emptiedAt uint64
 }
 
 // shownScreen is the terminal model as agents and viewers may read it: without secrets.
@@ -251,7 +255,24 @@ func (r *rhythm) LastChange() time.Time { return r.throttle.LastChange() }
 
 // HasCaughtUp reports whether the program has read all that was typed, and the model was fed all
 // that the program has printed.
-func (i *inlet) HasCaughtUp() bool { return i.program.CountUnread() == 0 && i.hasFedAll() }
+func (i *inlet) HasCaughtUp() bool {
+	begun, ended := i.program.CountWrites()
+	unread := i.program.CountUnread()
+	i.emptied, i.emptiedAt = unread == 0 && begun == ended, begun
+	return unread == 0 && i.hasFedAll()
+}
+
+// HasStayedCaughtUp is HasCaughtUp after it was true and the line settings were read; canonical
+// means that the kernel collected lines then. In that mode only a write adds to the input that the
+// program can read, so without one the program is not asked again. In raw mode it is: the begin of
+// a line that was typed in canonical mode can be read as soon as the mode changes.
+func (i *inlet) HasStayedCaughtUp(canonical bool) bool {
+	begun, ended := i.program.CountWrites()
+	if canonical && i.emptied && begun == i.emptiedAt && ended == begun {
+		return i.hasFedAll()
+	}
+	return i.HasCaughtUp()
+}
 
 // IsBlank reports whether the program began a moment ago and has shown nothing yet.
 func (r *rhythm) IsBlank(now time.Time) bool { return r.isSilentStart(now) }
