@@ -212,7 +212,7 @@ func (f *procFiles) use(k procKey, do func(fd int) error) error {
 		return &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	err = do(fd)
-	if err == nil && f.mayKeep(k) {
+	if err == nil && f.mayKeep(k) && isLow(fd) {
 		f.kept = append(f.kept, keptFile{procKey: k, fd: fd, used: f.looks})
 		return nil
 	}
@@ -238,6 +238,13 @@ func (f *procFiles) mayKeep(k procKey) bool {
 		}
 	}
 	return false
+}
+
+// isLow reports whether a descriptor is in the lower half of those that the process may have. The
+// kernel gives out the lowest one that is free: the upper half stays for what has no other way.
+func isLow(fd int) bool {
+	var limit unix.Rlimit
+	return unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil && uint64(fd) < limit.Cur/2
 }
 
 // pread is pread(2), again after a signal.
