@@ -96,6 +96,10 @@ func full(kind string) Message {
 		m.Kind = SecretHidden
 	case *SecretAnswer:
 		m.Verdict = SecretGiven
+	case *SecretEnded:
+		m.Verdict = SecretGiven
+	case *SecretReply:
+		m.Verdict = SecretGiven
 	}
 	return m
 }

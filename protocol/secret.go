@@ -1,5 +1,7 @@
 package protocol
 
+import "fmt"
+
 // Limits of a question for a secret.
 const (
 	MaxSecretPrompt = 4096 // bytes of the asking program's own words
@@ -36,6 +38,9 @@ type SecretAsk struct {
 	Again bool `json:"again,omitempty"`
 	// PublicKeyB64 is the asker's own key, made for this question: a P-256 point, uncompressed.
 	PublicKeyB64 []byte `json:"publicKeyB64"`
+	// Watched says that an owner's page has the question, too: it can be asked although no person
+	// sits at the terminal.
+	Watched bool `json:"watched,omitempty"`
 }
 
 // SecretAsker says who asks, as a gateway has read it from the kernel.
@@ -65,6 +70,50 @@ type SecretAnswer struct {
 	// SealedB64 is the answer for the asker alone: HPKE (RFC 9180) in base mode with DHKEM(P-256,
 	// HKDF-SHA256), HKDF-SHA256 and AES-128-GCM, the encapsulated key first, bound to SealInfo.
 	SealedB64 []byte `json:"sealedB64,omitempty"`
+	// By names the person elsewhere who answered; "" is the user at the terminal.
+	By string `json:"by,omitempty"`
+}
+
+// SecretWatch asks for the questions for secrets that are open now, and for each later one. It is
+// answered by a [SecretAsk] for each open one, then by [Done]. Ends come as [SecretEnded].
+type SecretWatch struct {
+	RequestID string `json:"requestId"`
+}
+
+// SecretEnded says that a question needs no answer any longer.
+type SecretEnded struct {
+	// Question is the request id of the [SecretAsk].
+	Question  string `json:"question"`
+	SessionID string `json:"sessionId"`
+	// Verdict is that of the [SecretAnswer], or "": its program no longer waits, or is asked for
+	// elsewhere if Moved.
+	Verdict string `json:"verdict,omitempty"`
+	By      string `json:"by,omitempty"`
+	Moved   bool   `json:"moved,omitempty"`
+}
+
+// SecretReply answers a question for a person elsewhere, at an owner's page. The session's proxy
+// checks the signature itself; the first answer counts. It is answered by [Done].
+type SecretReply struct {
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	// Question is the request id of the [SecretAsk].
+	Question string `json:"question"`
+	Verdict  string `json:"verdict"`
+	// SealedB64 is as in [SecretAnswer].
+	SealedB64 []byte `json:"sealedB64,omitempty"`
+	// At is when it was signed; it is void half a minute later.
+	At int64 `json:"at"`
+	// SignatureB64 is the Ed25519 signature over Signed.
+	SignatureB64 []byte `json:"signatureB64"`
+}
+
+// Signed is what the owner signs, for this one session: see [ControlDecide.Signed]. It names the
+// asker's key that the answer is sealed to.
+func (m *SecretReply) Signed(startedAt int64, publicKey []byte) []byte {
+	return fmt.Appendf(nil, "%s secret\n%s %d\n%s %s %d\n%x\n%x\n",
+		Version, counted(m.SessionID), startedAt, counted(m.Question), counted(m.Verdict), m.At,
+		publicKey, m.SealedB64)
 }
 
 // SealInfo binds an answer to what the user read: an answer to other words does not open.
@@ -90,6 +139,27 @@ func (m *SecretAsk) check() error {
 
 func (m *SecretAnswer) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
-		oneOf("verdict", m.Verdict, SecretGiven, SecretRefused).
+		oneOf("verdict", m.Verdict, SecretGiven, SecretRefused).text("by", m.By, MaxName).
 		between("sealedB64", int64(len(m.SealedB64)), 0, MaxSealed).done()
+}
+
+func (m *SecretWatch) check() error { return new(checks).id("requestId", m.RequestID).done() }
+
+func (m *SecretEnded) check() error {
+	return new(checks).id("question", m.Question).id("sessionId", m.SessionID).
+		oneOf("verdict", m.Verdict, "", SecretGiven, SecretRefused).
+		text("by", m.By, MaxName).done()
+}
+
+func (m *SecretReply) check() error {
+	c := new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
+		id("question", m.Question).oneOf("verdict", m.Verdict, SecretGiven, SecretRefused).
+		between("sealedB64", int64(len(m.SealedB64)), 0, MaxSealed)
+	switch {
+	case m.Verdict == SecretGiven && len(m.SealedB64) == 0:
+		c.fail(CodeBadMessage, "sealedB64", "is missing")
+	case len(m.SignatureB64) == 0:
+		c.fail(CodeBadMessage, "signatureB64", "is missing")
+	}
+	return c.done()
 }

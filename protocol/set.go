@@ -76,6 +76,9 @@ var messages = []struct {
 	{"chat.ask.result", new(ChatAskResult), ""},
 	{"secret.ask", new(SecretAsk), ""},
 	{"secret.answer", new(SecretAnswer), ""},
+	{"secret.watch", new(SecretWatch), ""},
+	{"secret.ended", new(SecretEnded), ""},
+	{"secret.reply", new(SecretReply), ""},
 	{"done", new(Done), ""},
 	{"error", new(Error), ""},
 }

@@ -22,6 +22,9 @@ func (s *session) newDesk(agent *AgentConfig) *desk.Desk {
 			return agent.OwnGateway && s.conf.headless == nil && !agent.NoNotice && s.term.HasKeyboard() &&
 				s.term.HasScreen()
 		},
+		// There, the desk checks who answers by the key of an owner of this machine.
+		CanAskElsewhere: func() bool { return agent.OwnGateway && agent.Owner != nil },
+		Show:            func(text string) { s.status.ShowText(text) },
 		Ended: func(o desk.Outcome) {
 			o.Command = s.observer.Redact(o.Command, -1)
 			o.Prompt = s.observer.Redact(o.Prompt, -1)

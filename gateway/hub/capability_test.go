@@ -78,6 +78,9 @@ func samples() []protocol.Message {
 		&protocol.ChatAskResult{RequestID: "r", SessionID: "x"},
 		secretAsk("r", "x"),
 		&protocol.SecretAnswer{RequestID: "r", SessionID: "x", Verdict: protocol.SecretRefused},
+		&protocol.SecretWatch{RequestID: "r"},
+		&protocol.SecretEnded{Question: "r", SessionID: "x"},
+		&protocol.SecretReply{RequestID: "r", SessionID: "x", Question: "q", Verdict: protocol.SecretRefused, SignatureB64: []byte("s")},
 		&protocol.Done{RequestID: "r"},
 		&protocol.Error{RequestID: "r", Code: protocol.CodeBusy, Message: "x"},
 	}

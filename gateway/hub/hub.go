@@ -45,16 +45,18 @@ type Hub struct {
 	counters counters
 	carrier  carrier
 
-	mu          sync.Mutex
-	closed      bool
-	peers       map[*Peer]struct{}
-	agents      agents
-	sessions    map[key]*session
-	hosts       hosts
-	past        past
-	lists       lists
-	heldScreens held
-	heldTalk    held
+	mu       sync.Mutex
+	closed   bool
+	peers    map[*Peer]struct{}
+	agents   agents
+	sessions map[key]*session
+	hosts    hosts
+	past     past
+	lists    lists
+	// secretWatchers get programs' questions for secrets. Those questions go nowhere else.
+	secretWatchers map[*Peer]struct{}
+	heldScreens    held
+	heldTalk       held
 	idSource
 }
 
@@ -137,7 +139,7 @@ type waiter struct {
 func New(log *slog.Logger) *Hub {
 	h := &Hub{
 		log: cmp.Or(log, slog.New(slog.DiscardHandler)), directory: localDirectory{}, relay: noRelay{},
-		peers:    make(map[*Peer]struct{}),
+		peers: make(map[*Peer]struct{}), secretWatchers: make(map[*Peer]struct{}),
 		sessions: make(map[key]*session), sessionLimit: maxSessions,
 		hosts:       hosts{make(map[hostKey]*Peer), make(map[key]startedProgram)},
 		heldScreens: make(held), heldTalk: make(held),

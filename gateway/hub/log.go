@@ -51,6 +51,10 @@ func (p *Peer) logRequest(m protocol.Message) {
 		)
 	case *protocol.SecretAsk:
 		h.log.Info("secret asked for", "session", m.SessionID, p.logAttr(), "kind", m.Kind)
+	case *protocol.SecretReply:
+		h.log.Info(
+			"secret answered elsewhere", "session", m.SessionID, p.logAttr(), "verdict", m.Verdict,
+		)
 	case *protocol.ControlDecide:
 		h.log.Info("control decided", "session", m.SessionID, p.logAttr(), "widens", m.Widens())
 	}

@@ -48,7 +48,7 @@ type openInterest struct {
 func (s *session) takeInterests() (all []openInterest) {
 	if s.away != nil {
 		for _, q := range s.away.unansweredByAge() {
-			q.unregisterRequest()
+			q.unregisterRequest(nil)
 			for _, w := range q.waiting {
 				delete(w.peer.mine, q)
 				all = append(all, openInterest{w.peer, protocol.WithRequestID(q.request, w.id)})

@@ -99,6 +99,7 @@ func (p *Peer) Leave() {
 	}
 	p.gone = true
 	delete(h.peers, p)
+	delete(h.secretWatchers, p)
 	h.relay.NoteDoing(p, Left)
 	p.out.end(ErrLeft)
 	h.log.Info("left", p.logAttr(), "cause", p.out.endReason())

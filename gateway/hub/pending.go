@@ -118,7 +118,7 @@ func (q *pending) failStopped(message string) {
 
 // answerWaiters sends m to all waiters and ends the request.
 func (q *pending) answerWaiters(m protocol.Message) {
-	q.unregisterRequest()
+	q.unregisterRequest(m)
 	if refusal, ok := m.(*protocol.Error); ok && len(q.waiting) > 0 {
 		q.waiting[0].peer.logFailure(q.request, refusal.Code)
 	}
@@ -139,7 +139,7 @@ func (q *pending) dropWaiter(p *Peer, cancel *protocol.Cancel) {
 	if len(q.waiting) > 0 {
 		return
 	}
-	q.unregisterRequest()
+	q.unregisterRequest(nil)
 	if q.mustTellProxy(cancel) && q.session.owner != nil {
 		q.sendCancel(cancel)
 	}
@@ -167,9 +167,11 @@ func (q *pending) sendCancel(cancel *protocol.Cancel) {
 	q.owner.out.put(&out)
 }
 
-func (q *pending) unregisterRequest() {
+// unregisterRequest forgets the request. answer is the proxy's, or nil.
+func (q *pending) unregisterRequest(answer protocol.Message) {
 	q.stopTimer()
 	delete(q.owner.asked, q.wireID)
+	q.endSecret(answer)
 	q.owner.hub.hosts.forgetStart(q)
 }
 

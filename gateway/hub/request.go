@@ -17,6 +17,8 @@ func (h *Hub) dispatchRequest(p *Peer, m protocol.Message) {
 		h.lists.addWatcher(p, m)
 	case *protocol.ProxyStart:
 		h.startProgram(p, m)
+	case *protocol.SecretWatch:
+		h.watchSecrets(p, m)
 	case *protocol.Cancel, *protocol.SessionsSubscribe, *protocol.Watch, *protocol.Unwatch,
 		*protocol.View, *protocol.Unview, *protocol.Ack, *protocol.Detach, *protocol.ViewerInput,
 		*protocol.ChatSubscribe, *protocol.ChatUnsubscribe:
@@ -135,6 +137,7 @@ func (h *Hub) forwardRequest(p, owner *Peer, s *session, m protocol.Message) {
 	}
 	q.addWaiter(p, id)
 	owner.asked[wireID] = q
+	q.offerSecret()
 	if s == nil || owner == s.owner {
 		q.send()
 	}

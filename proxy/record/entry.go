@@ -37,8 +37,8 @@ const (
 	// By answered what the coding agent asked under Request: Text in words.
 	Answer Kind = "answer"
 	// Program, which Agent started, asked the user for a secret: Asked (its command line), Text (its
-	// own words), Parent (its ancestors), Fate, Seconds. Neither the answer nor its length is
-	// recorded.
+	// own words), Parent (its ancestors), Fate, Seconds, and By, who answered elsewhere. Neither the
+	// answer nor its length is recorded.
 	Secret Kind = "secret"
 	Halt   Kind = "halt" // By, or Agent, interrupted the coding agent's turn
 	// The user typed, or By elsewhere; neither the keys nor their number are recorded.
@@ -340,7 +340,10 @@ func (e *Entry) describeSecret() string {
 	if e.Agent != nil && e.Agent.Name != "" {
 		by = ", started by " + e.Agent.Name + ","
 	}
-	fate := map[string]string{"answer": "answered", "refuse": "refused"}[e.Fate]
+	fate := cmp.Or(map[string]string{"answer": "answered", "refuse": "refused"}[e.Fate], e.Fate)
+	if e.By != "" {
+		fate += " by " + e.By
+	}
 	return fmt.Sprintf("%s%s asks the user for a secret (%s): %s after %d s",
-		e.Program, by, e.Asked, cmp.Or(fate, e.Fate), e.Seconds)
+		e.Program, by, e.Asked, fate, e.Seconds)
 }

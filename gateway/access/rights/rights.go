@@ -48,7 +48,7 @@ const (
 	Attach                   // attach to an agent's session: see live output, type as its user
 	Write                    // send messages to the session's user, or as the user to the agent
 	TakeAway                 // send decisions that take rights away from agents
-	Give                     // pass on what an owner signed: decisions that give agents more, and keys
+	Give                     // pass on what an owner signed: what gives agents more, keys, answers
 	Vouch                    // send them unsigned: the proxy obeys if its user trusts the gateway
 	Invite                   // open links to web pages, and admit their visitors
 	Replay                   // play recordings; a page's server has them, a gateway does not
@@ -157,6 +157,9 @@ var needs = map[string]Can{
 	"chat.ask.result":          Publish,
 	"secret.ask":               Broker,
 	"secret.answer":            Publish,
+	"secret.watch":             Give,
+	"secret.reply":             Give,
+	"secret.ended":             0,
 	"records.list":             Replay,
 	"records.read":             Replay,
 	"records.list.result":      0,

@@ -147,7 +147,7 @@ func TestAQuestionGoesWhereThePersonIs(t *testing.T) {
 	}
 	headless, left, lost := session("headless", 30, 9), session("left", 30, 9), session("lost", 30, 9)
 	headless.Headless, left.DetachedAt, lost.State = true, 1, protocol.StateLost
-	require.Equal(t, []string{"near", "far", "recent", "old"}, f.sessionsToAsk([]protocol.SessionInfo{
+	require.Equal(t, []string{"near", "far", "recent", "old", "left"}, f.sessionsToAsk([]protocol.SessionInfo{
 		session("old", 1, 5), session("far", 10, 1), headless, session("recent", 2, 7), session("near", 30, 2), left, lost,
 	}))
 }

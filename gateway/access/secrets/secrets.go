@@ -253,11 +253,13 @@ func (b *Broker) listSessions(ctx context.Context, c *client.Client) []protocol.
 }
 
 // sessionsToAsk returns the sessions that a person may sit at: first the ones that the asker runs
-// in, the nearest first, then the others, the one used last first.
+// in, the nearest first, then the others, the one used last first. Those whose person has left the
+// terminal come last: only an owner's page can answer there.
 func (f *facts) sessionsToAsk(all []protocol.SessionInfo) (ids []string) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s protocol.SessionInfo) bool {
-		return s.Headless || s.State != protocol.StateRunning || s.DetachedAt != 0
+		return s.Headless || s.State != protocol.StateRunning
 	})
+	left := func(s protocol.SessionInfo) int { return int(min(1, s.DetachedAt)) }
 	distance := func(s protocol.SessionInfo) int {
 		at := slices.IndexFunc(f.chain, func(p process) bool { return p.pid == s.Pid })
 		if at < 0 {
@@ -266,7 +268,10 @@ func (f *facts) sessionsToAsk(all []protocol.SessionInfo) (ids []string) {
 		return at
 	}
 	slices.SortStableFunc(all, func(x, y protocol.SessionInfo) int {
-		return cmp.Or(cmp.Compare(distance(x), distance(y)), cmp.Compare(y.UsedAt, x.UsedAt))
+		return cmp.Or(
+			cmp.Compare(left(x), left(y)), cmp.Compare(distance(x), distance(y)),
+			cmp.Compare(y.UsedAt, x.UsedAt),
+		)
 	})
 	for _, s := range all {
 		ids = append(ids, s.SessionID)

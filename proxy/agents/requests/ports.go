@@ -203,6 +203,10 @@ type Desk interface {
 	Ask(m *protocol.SecretAsk)
 	// Withdraw takes a question back, if there is one under this id.
 	Withdraw(requestID string)
+	// FindKey returns the public key of the asker of a question that waits, or nil.
+	FindKey(requestID string) []byte
+	// AnswerElsewhere answers a question for a person elsewhere, and reports whether it waited.
+	AnswerElsewhere(requestID, by, verdict string, sealed []byte) (waited bool)
 }
 
 // Recorder records what agents do, if the session is recorded. It never blocks.

@@ -12,7 +12,7 @@
 //	seen        seen.go          what each agent saw last
 //	grants      control.go       requests for control, and what became of them
 //	decisions   remote.go        an owner's decisions from elsewhere
-//	typists     keys.go          an owner's keys from elsewhere
+//	typists     keys.go          an owner's keys from elsewhere; secret.go, answers to programs
 //	verifier    verifier.go      who signed a message
 //	messenger   chat.go          messages between agents and people; inbox.go, composer.go
 //	prompts     conversation.go  the conversation with a coding agent; image.go
@@ -233,6 +233,8 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 		h.outsiders.handleChatAsk(m)
 	case *protocol.SecretAsk:
 		h.Desk.Ask(m)
+	case *protocol.SecretReply:
+		h.answerSecret(m)
 	case *protocol.AgentPresence:
 		h.grants.handlePresence(m)
 	case *protocol.Close:

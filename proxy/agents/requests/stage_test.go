@@ -34,7 +34,7 @@ func newStage(change func(c *Config)) *stage {
 	s := &stage{machine: control.New(control.Config{Keyboard: true})}
 	c := Config{
 		SessionID: "sh-1", Started: time.Now(), Log: slog.New(slog.DiscardHandler), Observer: stagedObserver{s: s, model: screen.New(screen.Config{Cols: 20, Rows: 4})},
-		Pump: stagedPump{s: s}, Control: stagedControl{s.machine}, Link: s, Program: stagedProgram{s: s}, Status: stagedStatus{}, Recorder: stagedRecorder{}, Desk: stagedDesk{},
+		Pump: stagedPump{s: s}, Control: stagedControl{s.machine}, Link: s, Program: stagedProgram{s: s}, Status: stagedStatus{}, Recorder: stagedRecorder{}, Desk: stagedDesk{new(string)},
 		Tracker: &line.Tracker{Cooked: func() bool { return false }, Group: func() int { return 0 }},
 	}
 	if change != nil {
@@ -170,8 +170,24 @@ func (o *stagedOwn) IsUnattended() bool { return !o.attached }
 func (o *stagedOwn) NoteActivity()      { o.touched++ }
 func (o *stagedOwn) Stop()              { o.stopped = true }
 
-// stagedDesk has no questions.
-type stagedDesk struct{}
+// stagedDesk has the question "q", until it is answered.
+type stagedDesk struct {
+	answered *string // by whom
+}
 
 func (stagedDesk) Ask(*protocol.SecretAsk) {}
 func (stagedDesk) Withdraw(string)         {}
+func (d stagedDesk) FindKey(requestID string) []byte {
+	if requestID != "q" || *d.answered != "" {
+		return nil
+	}
+	return []byte("the asker's key")
+}
+
+func (d stagedDesk) AnswerElsewhere(_, by, verdict string, sealed []byte) (waited bool) {
+	if *d.answered != "" {
+		return false
+	}
+	*d.answered = by + " " + verdict + " " + string(sealed)
+	return true
+}

@@ -40,6 +40,7 @@ type Outcome struct {
 	Agent, Program, Command, Prompt string
 	Chain                           []string
 	Fate                            string // a verdict of the protocol's, or "withdrawn"
+	By                              string // the person elsewhere who answered, or ""
 	Took                            time.Duration
 }
 
@@ -50,6 +51,10 @@ type Config struct {
 	Repaint   func()
 	// CanAsk reports whether a person can read a question here, and answer it.
 	CanAsk func() bool
+	// CanAskElsewhere reports whether a person who is not here may answer.
+	CanAskElsewhere func() bool
+	// Show tells the user something for a moment.
+	Show func(text string)
 	// Ended gets what became of each question.
 	Ended func(Outcome)
 	// Home is the user's directory, which words call ~.
@@ -86,7 +91,7 @@ type Desk struct {
 
 	open bool   // the user types an answer
 	text []byte // of that answer
-	gone string // the program that no longer waits for that answer, or ""
+	gone string // says why that answer goes nowhere, or ""
 	lost *time.Timer
 }
 
@@ -105,7 +110,7 @@ func (d *Desk) Ask(m *protocol.SecretAsk) {
 	case err != nil:
 		refuse(protocol.CodeBadMessage, "publicKeyB64: %v", err)
 		return
-	case !d.conf.CanAsk():
+	case !d.conf.CanAsk() && !(m.Watched && d.conf.CanAskElsewhere()):
 		refuse(protocol.CodeUnavailable, "no one is at this session's terminal")
 		return
 	}
@@ -183,17 +188,22 @@ func (d *Desk) LoseGateway() {
 	})
 }
 
-// Leave answers all questions that no one is there: the user has left the terminal.
+// Leave answers that no one is there, as the user has left the terminal. Questions that an owner's
+// page has stay.
 func (d *Desk) Leave() {
 	d.mu.Lock()
+	staysOpen := func(q *question) bool { return q.ask.Watched && d.conf.CanAskElsewhere() }
 	for _, q := range d.queue {
+		if staysOpen(q) {
+			continue
+		}
 		d.conf.Send(&protocol.Error{
 			RequestID: q.ask.RequestID, Code: protocol.CodeUnavailable,
 			Message: "the user has left this session's terminal",
 		})
 	}
 	d.mu.Unlock()
-	d.dropWhere(func(*question) bool { return true })
+	d.dropWhere(func(q *question) bool { return !staysOpen(q) })
 	d.mu.Lock()
 	d.closeLineLocked()
 	d.mu.Unlock()
@@ -213,20 +223,26 @@ func (d *Desk) dropWhere(isMeant func(*question) bool) {
 		dropped = append(dropped, q)
 		d.queue = slices.Delete(d.queue, i, i+1)
 		if i == 0 {
-			if d.open && d.gone == "" {
-				d.gone = q.ask.Asker.Program
-				d.wipeLocked()
-			}
-			d.beginLocked()
+			d.passOnLocked(q.ask.Asker.Program + " no longer waits: nothing is sent")
 		}
 	}
 	d.mu.Unlock()
 	for _, q := range dropped {
-		d.report(q, withdrawn)
+		d.report(q, withdrawn, "")
 	}
 	if len(dropped) > 0 {
 		d.conf.Repaint()
 	}
+}
+
+// passOnLocked begins the turn of the next question. If the user types an answer to the one before,
+// the line stays open, says why that goes nowhere, and forgets it.
+func (d *Desk) passOnLocked(why string) {
+	if d.open && d.gone == "" {
+		d.gone = why
+		d.wipeLocked()
+	}
+	d.beginLocked()
 }
 
 // finishLocked answers the first question and begins the next one.
@@ -239,14 +255,14 @@ func (d *Desk) finishLocked(verdict string, sealed []byte) {
 	d.conf.Send(&protocol.SecretAnswer{
 		RequestID: q.ask.RequestID, SessionID: d.conf.SessionID, Verdict: verdict, SealedB64: sealed,
 	})
-	d.report(q, verdict)
+	d.report(q, verdict, "")
 }
 
-func (d *Desk) report(q *question, fate string) {
+func (d *Desk) report(q *question, fate, by string) {
 	a := &q.ask.Asker
 	d.conf.Ended(Outcome{
 		Agent: agentName(a), Program: a.Program, Command: a.Command, Prompt: q.ask.Prompt,
-		Chain: a.Chain, Fate: fate, Took: time.Since(q.came),
+		Chain: a.Chain, Fate: fate, By: by, Took: time.Since(q.came),
 	})
 }
 

@@ -23,7 +23,10 @@ type stage struct {
 	sent []protocol.Message
 	told []Outcome
 	here bool
-	key  *ecdh.PrivateKey
+	// owners: a page's answer can be checked here
+	owners bool
+	shown  []string
+	key    *ecdh.PrivateKey
 }
 
 func newStage(t *testing.T) *stage {
@@ -36,6 +39,7 @@ func newStage(t *testing.T) *stage {
 		SessionID: "s", Home: "/home/ada",
 		Send:    func(m protocol.Message) { s.sent = append(s.sent, m) },
 		Repaint: func() {}, CanAsk: func() bool { return s.here },
+		CanAskElsewhere: func() bool { return s.owners }, Show: func(text string) { s.shown = append(s.shown, text) },
 		Ended:  func(o Outcome) { s.told = append(s.told, o) },
 		Answer: func() string { return "Ctrl+G" }, Refuse: func() string { return `Ctrl+\` },
 	})

@@ -130,7 +130,7 @@ func (d *Desk) refuseInPasteLocked() {
 	}
 	program := d.queue[0].ask.Asker.Program
 	d.finishLocked(protocol.SecretRefused, nil)
-	d.open, d.gone = true, program
+	d.open, d.gone = true, program+" no longer waits: nothing is sent"
 }
 
 // editLocked applies a key to the answer, and ignores keys without a meaning there. The end of a

@@ -61,7 +61,7 @@ func (d *Desk) ComposeLine(cols, rows int) (line string, number uint64) {
 // inputLine shows the answer as the user types it: dots for a secret.
 func (d *Desk) inputLine(cols int) string {
 	if d.gone != "" {
-		return notice.Line(cols, d.gone+" no longer waits: nothing is sent", "Enter closes")
+		return notice.Line(cols, d.gone, "Enter closes")
 	}
 	m := d.queue[0].ask
 	keys := "Enter sends · Esc closes · " + d.conf.Refuse() + " refuses"

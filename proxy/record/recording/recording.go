@@ -343,7 +343,7 @@ func (r *Recording) RecordSecret(o desk.Outcome) {
 		return
 	}
 	e := record.Entry{
-		Kind: record.Secret, Program: o.Program, Asked: o.Command, Text: o.Prompt, Fate: o.Fate,
+		Kind: record.Secret, Program: o.Program, Asked: o.Command, Text: o.Prompt, Fate: o.Fate, By: o.By,
 		Parent: strings.Join(o.Chain, " "), Seconds: int64(o.Took / time.Second),
 	}
 	if o.Agent != "" {

@@ -1,0 +1,77 @@
+package hub
+
+import (
+	"cmp"
+	"slices"
+
+	"terminalproxy/protocol"
+)
+
+// watchSecrets sends a participant the questions that are open, and from now on each later one. No
+// other gateway's participant gets any: its user may be another person.
+func (h *Hub) watchSecrets(p *Peer, m *protocol.SecretWatch) {
+	if p.member.Remote {
+		p.failRequest(m, protocol.CodeForbidden, "the questions of another gateway are its own")
+		return
+	}
+	h.secretWatchers[p] = struct{}{}
+	var open []*pending
+	for owner := range h.peers {
+		for _, q := range owner.asked {
+			if p.maySeeSecret(q) {
+				open = append(open, q)
+			}
+		}
+	}
+	slices.SortFunc(open, func(a, b *pending) int { return cmp.Compare(a.number, b.number) })
+	for _, q := range open {
+		p.out.put(q.request)
+	}
+	p.out.put(&protocol.Done{RequestID: m.RequestID})
+}
+
+// maySeeSecret reports whether q is a question for a secret that this watcher may have.
+func (p *Peer) maySeeSecret(q *pending) bool {
+	_, asks := q.request.(*protocol.SecretAsk)
+	return asks && q.session.key.namespace == p.member.Namespace &&
+		p.member.Rights.CanSee(q.session.key.id)
+}
+
+// offerSecret sends a question for a secret to those who watch for them, and notes in it that they
+// have it. Other requests are left alone.
+func (q *pending) offerSecret() {
+	ask, asks := q.request.(*protocol.SecretAsk)
+	if !asks {
+		return
+	}
+	for p := range q.owner.hub.secretWatchers {
+		if p.maySeeSecret(q) {
+			ask.Watched = true
+		}
+	}
+	q.sendSecretWatchers(ask)
+}
+
+// endSecret tells those who watch for questions for secrets that this one has ended. answer is the
+// proxy's, nil if the program no longer waits.
+func (q *pending) endSecret(answer protocol.Message) {
+	if _, asks := q.request.(*protocol.SecretAsk); !asks {
+		return
+	}
+	end := &protocol.SecretEnded{Question: q.wireID, SessionID: q.session.key.id}
+	switch answer := answer.(type) {
+	case *protocol.SecretAnswer:
+		end.Verdict, end.By = answer.Verdict, answer.By
+	case *protocol.Error:
+		end.Moved = true
+	}
+	q.sendSecretWatchers(end)
+}
+
+func (q *pending) sendSecretWatchers(m protocol.Message) {
+	for p := range q.owner.hub.secretWatchers {
+		if p.maySeeSecret(q) {
+			p.out.put(m)
+		}
+	}
+}
