@@ -18,7 +18,7 @@ func (h *Hub) dispatchRequest(p *Peer, m protocol.Message) {
 	case *protocol.ProxyStart:
 		h.startProgram(p, m)
 	case *protocol.SecretWatch:
-		h.watchSecrets(p, m)
+		p.watchSecrets(m)
 	case *protocol.Cancel, *protocol.SessionsSubscribe, *protocol.Watch, *protocol.Unwatch,
 		*protocol.View, *protocol.Unview, *protocol.Ack, *protocol.Detach, *protocol.ViewerInput,
 		*protocol.ChatSubscribe, *protocol.ChatUnsubscribe:

@@ -9,7 +9,8 @@ import (
 
 // watchSecrets sends a participant the questions that are open, and from now on each later one. No
 // other gateway's participant gets any: its user may be another person.
-func (h *Hub) watchSecrets(p *Peer, m *protocol.SecretWatch) {
+func (p *Peer) watchSecrets(m *protocol.SecretWatch) {
+	h := p.hub
 	if p.member.Remote {
 		p.failRequest(m, protocol.CodeForbidden, "the questions of another gateway are its own")
 		return

@@ -36,12 +36,16 @@ var asks = map[string]string{
 	"terminal.proxy.start":     `"requestId":"1","command":"sh"`,
 	"terminal.proxy.host":      `"requestId":"1","hostKey":"aaaaaaaaaaaaaaaaaaaaaaaa"`,
 	"sessions.subscribe":       `"requestId":"1","sessionId":"vim-1"`,
+	"secret.watch":             `"requestId":"1"`,
+	"secret.reply":             `"requestId":"1","sessionId":"vim-1","question":"v-1:1","verdict":"refuse","at":1,"signatureB64":"c2ln"`,
+	"secret.answer":            `"requestId":"1","sessionId":"vim-1","verdict":"refuse"`,
+	"secret.ended":             `"question":"v-1:1","sessionId":"vim-1"`,
 	"done":                     `"requestId":"1"`,
 }
 
 func TestWhatAPageMaySend(t *testing.T) {
 	looks := map[string]bool{"sessions.list": true, "sessions.watch": true, "terminal.view": true, "terminal.ack": true, "terminal.unview": true, "terminal.read": true}
-	acts := map[string]bool{"terminal.control.decide": true, "terminal.message": true}
+	acts := map[string]bool{"terminal.control.decide": true, "terminal.message": true, "secret.watch": true, "secret.reply": true}
 	for _, role := range []auth.Role{auth.RoleViewer, auth.RoleOwner} {
 		t.Run(string(role), func(t *testing.T) {
 			h := openDoor(t, func(c *setup) {

@@ -281,6 +281,43 @@ interface Keys {
   signatureB64?: string;
 }
 
+interface SecretAsker {
+  program: string;
+  command: string;
+  host?: string;
+  cwd?: string;
+  agent?: string;
+  proven?: boolean;
+}
+
+/** A program's question. Its answer names the requestId, as does its end. */
+interface SecretAsk {
+  requestId: string;
+  sessionId: string;
+  asker: SecretAsker;
+  prompt: string;
+  kind: 'secret' | 'text' | 'confirm';
+  again?: boolean;
+  publicKeyB64: string;
+}
+
+interface SecretEnded {
+  question: string;
+  sessionId: string;
+  verdict?: 'answer' | 'refuse';
+  by?: string;
+  moved?: boolean;
+}
+
+interface SecretReply {
+  sessionId: string;
+  question: string;
+  verdict: 'answer' | 'refuse';
+  sealedB64?: string;
+  at: number;
+  signatureB64?: string;
+}
+
 interface ChatSend {
   sessionId: string;
   text: string;
@@ -377,6 +414,8 @@ interface Outgoing {
   };
   'chat.answer': ChatAnswer;
   'chat.interrupt': Named;
+  'secret.watch': object;
+  'secret.reply': SecretReply;
 }
 
 /** Answers that have fields; the others are "done". */
@@ -400,11 +439,14 @@ interface Welcome {
 }
 
 /** The messages that come unasked. Answers and errors carry the id of their request instead. */
-type Incoming = {requestId?: undefined} & (
-  | ({type: 'sessions.changed'} & SessionsChanged)
-  | ({type: 'terminal.rows'} & Rows)
-  | ({type: 'chat.records'} & ChatRecords)
-);
+type Incoming =
+  | ({requestId?: undefined} & (
+      | ({type: 'sessions.changed'} & SessionsChanged)
+      | ({type: 'terminal.rows'} & Rows)
+      | ({type: 'chat.records'} & ChatRecords)
+      | ({type: 'secret.ended'} & SecretEnded)
+    ))
+  | ({type: 'secret.ask'} & SecretAsk);
 /** An error whose code the gateway gave, or that says how the page comes in. */
 interface GatewayError extends Error {
   code?: string;
@@ -421,6 +463,7 @@ interface PushMessage {
   epoch?: number;
   owner?: boolean;
   chat?: boolean;
+  secret?: 'secret' | 'text' | 'confirm';
 }
 
 /** What an HTTP answer holds, beside its status. */

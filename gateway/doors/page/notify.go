@@ -20,6 +20,8 @@ const (
 	// pushFor is how long a push service keeps a message for a browser that is away: as long as a
 	// question stands.
 	pushFor = 10 * time.Minute
+	// pushSecretFor is the same for a program's question for a secret.
+	pushSecretFor = 110 * time.Second
 	// pushAgain is the time before the second try.
 	pushAgain = 2 * time.Second
 )
@@ -34,6 +36,8 @@ type notification struct {
 	Epoch   uint64 `json:"epoch"`
 	Owner   bool   `json:"owner"`          // the page may take away
 	Chat    bool   `json:"chat,omitempty"` // it wants an approval or an answer, not the keyboard
+	// Secret is the kind of answer that a program wants which the agent started, or "".
+	Secret string `json:"secret,omitempty"`
 }
 
 // errUnused is the answer to an invalid ticket.
@@ -99,7 +103,8 @@ func (o *Opening) startNotifying() {
 	d.wg.Go(func() { // ends with the opening
 		waiting.Run(o.ctx, waiting.Config{
 			Session: o.terms.Session, After: after, Tell: o.notifyVisitors, Log: d.cfg.Log,
-			Dial: func(ctx context.Context) (waiting.Link, error) { return o.terms.Dial(ctx) },
+			Secrets: o.terms.Role == auth.RoleOwner,
+			Dial:    func(ctx context.Context) (waiting.Link, error) { return o.terms.Dial(ctx) },
 		})
 	})
 }
@@ -127,11 +132,15 @@ func (o *Opening) notifyVisitor(v *visitor, to *push.Subscription, a waiting.Ask
 		a.Epoch,
 		v.Role == auth.RoleOwner,
 		a.Chat,
+		a.Secret,
 	})
 	if err != nil {
 		return
 	}
 	m := push.Message{Payload: payload, Keep: pushFor, Topic: a.SessionID}
+	if a.Secret != "" {
+		m.Keep, m.Topic = pushSecretFor, a.SessionID+" secret"
+	}
 	if err = d.cfg.Push.Send(v.ctx, *to, m); err != nil && !errors.Is(err, push.ErrGone) {
 		if pace.Pause(v.ctx, pushAgain) == nil {
 			err = d.cfg.Push.Send(v.ctx, *to, m)

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/doors/page"
 	"terminalproxy/gateway/doors/page/push"
 	"terminalproxy/gateway/doors/page/push/fakepush"
@@ -164,4 +166,34 @@ func TestTheWorkerIsServedFromTheRoot(t *testing.T) {
 	require.Equal(t, "no-store", got.header.Get("Cache-Control"))
 	require.NotContains(t, got.body, "{{")
 	require.Regexp(t, `from '/app/[0-9a-f]{16}/keys\.js'`, got.body)
+}
+
+// An owner's page is notified of a program's question for a secret: by whom and what for, without
+// the program, its command and its words. A viewer's page hears nothing of it.
+func TestAQuestionForASecretNotifiesAnOwnersPage(t *testing.T) {
+	service := fakepush.Serve(t)
+	sender, err := push.NewLocal("https://desk.example", service.Roots())
+	require.NoError(t, err)
+	h := openDoor(t, func(c *setup) {
+		c.Push, c.NotifyAfter, c.Role = sender, time.Millisecond, auth.RoleOwner
+		c.Admit = func(context.Context, page.Visitor) (func(), error) { return func() {}, nil }
+	})
+	b, end := h.newPage(), fakepush.NewBrowser(t)
+	b.waitFor(http.StatusOK)
+	require.Equal(t, http.StatusOK, b.setNotifications(service.URL+"/1", end).status)
+	l := h.watchedList()
+	require.IsType(t, &protocol.SecretWatch{}, <-l.link.sent)
+	l.say(&protocol.SecretAsk{
+		RequestID: "v-1:1", SessionID: "vim-1", Kind: protocol.SecretHidden, Prompt: "hush", PublicKeyB64: []byte("k"),
+		Asker: protocol.SecretAsker{Program: "sudo", Command: "sudo hush", Cwd: "/hush", Agent: "codex"},
+	})
+	p := nextPush(t, service)
+	require.JSONEq(t, `{"page":"`+b.id+`","session":"vim-1","agent":"codex","held":false,"epoch":0,"owner":true,"secret":"secret"}`, end.Open(p.Body))
+	require.Equal(t, "110", p.Header.Get("TTL"), "no longer than the question stands")
+
+	guests, _ := pushing(t)
+	guests.newPage().setNotifications(service.URL+"/2", end)
+	g := guests.watchedList()
+	g.ask()
+	require.Empty(t, g.link.sent, "and asks for the list alone")
 }

@@ -60,6 +60,10 @@ func TestTheScriptsKnowTheMessages(t *testing.T) {
 		"RecordsRead":        protocol.RecordsRead{},
 		"RecordsReadResult":  protocol.RecordsReadResult{},
 		"SessionsListResult": protocol.SessionsListResult{},
+		"SecretAsker":        protocol.SecretAsker{},
+		"SecretAsk":          protocol.SecretAsk{},
+		"SecretEnded":        protocol.SecretEnded{},
+		"SecretReply":        protocol.SecretReply{},
 		"PushMessage":        notification{},
 	} {
 		_, body, ok := strings.Cut(string(declared), "\ninterface "+name+" {\n")

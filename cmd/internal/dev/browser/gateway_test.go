@@ -47,6 +47,8 @@ type gateway struct {
 	typing   *protocol.AgentTyped // what an agent typed last
 	talks    map[string]*talk     // conversations of coding agents, by session
 	noChat   *protocol.Error      // the answer to all messages in conversations; nil for none
+	secrets  map[string]*secret   // questions of programs, by id
+	noSecret *protocol.Error      // the answer to all answers to those; nil for none
 	hold     chan struct{}        // an owner's page is let in only once this is closed; nil for at once
 }
 
@@ -58,8 +60,10 @@ type link struct {
 	once    sync.Once
 	watches bool
 	silent  bool
-	views   map[string]*viewed
-	talks   map[string]bool // conversations that it follows
+	// watchesSecrets: it gets programs' questions.
+	watchesSecrets bool
+	views          map[string]*viewed
+	talks          map[string]bool // conversations that it follows
 }
 
 type viewed struct {
@@ -213,6 +217,18 @@ func (l *link) answer(m protocol.Message) {
 		if l.g.noChat != nil {
 			l.put(protocol.WithRequestID(l.g.noChat, protocol.RequestID(m)))
 			return
+		}
+		l.put(done)
+	case *protocol.SecretReply:
+		if l.g.noSecret != nil {
+			l.put(protocol.WithRequestID(l.g.noSecret, m.RequestID))
+			return
+		}
+		l.put(done)
+	case *protocol.SecretWatch:
+		l.watchesSecrets = true
+		for _, s := range l.g.secrets {
+			l.put(s.ask)
 		}
 		l.put(done)
 	case *protocol.Keys:

@@ -224,6 +224,20 @@ func TestACodingAgentNotifies(t *testing.T) {
 	b.WaitFor(browser.Text(".card pre") + ` === 'hush'`)
 }
 
+// Its words are not pushed: the page shows them, with the question.
+func TestAProgramsQuestionNotifies(t *testing.T) {
+	g, b, w, next := openNotified(t, auth.RoleOwner)
+	g.askSecret(protocol.SecretHidden, "hush")
+	payload := next()
+	require.NotContains(t, payload, "hush")
+	require.NotContains(t, payload, "sudo")
+	w.deliver(payload)
+	w.waitShown("codex asks for a password|For a program that it started. Open the page to see which.")
+	w.press("")
+	b.WaitFor(`location.hash === '#s=vim-1'`)
+	b.WaitFor(browser.Text(".secret .asks:not(code)") + ` === 'hush'`)
+}
+
 func TestANotificationOpensThePage(t *testing.T) {
 	g, b, w, next := openNotified(t, auth.RoleViewer)
 	g.change("psql-1", func(s *protocol.SessionInfo) { *s = *asking("codex", "", protocol.LevelDrive) })

@@ -7,6 +7,7 @@ import {List} from './list.js';
 import {Records} from './records.js';
 import {SessionView} from './session.js';
 import {Notifications} from './notify.js';
+import {SecretWatch} from './secretwatch.js';
 import {pasteForm} from './paste.js';
 import {dark, light} from './colors.js';
 import {programLabel, describeChatWait, countOpen, setOwnName} from './wording.js';
@@ -116,6 +117,7 @@ export class App {
     this.views = new Views(this.connection);
     this.list = new List(this);
     this.notify = new Notifications(page);
+    this.secretWatch = new SecretWatch(this);
     this.records = new Records(this);
     addEventListener('hashchange', () => this.showRoute());
     bright.addEventListener('change', () => this.updateTheme());
@@ -208,6 +210,7 @@ export class App {
     if (!this.isBuilt) this.buildPage();
     this.connection.ask({type: 'sessions.watch'}, true).catch(() => {});
     this.views.requestAll();
+    this.secretWatch.start();
     this.records.refresh();
     this.showRoute();
     this.notify.renew();
@@ -218,6 +221,7 @@ export class App {
     if (m.type === 'sessions.changed') this.applyChanges(m);
     else if (m.type === 'terminal.rows') this.views.receiveRows(m);
     else if (m.type === 'chat.records') this.chats?.receiveRecords(m);
+    else if (m.type === 'secret.ask' || m.type === 'secret.ended') this.secretWatch.receive(m);
   }
 
   /** @param {SessionsChanged} m */
@@ -384,8 +388,8 @@ export class App {
     const talks = [...this.sessions.values()].filter(
       (s) => s.state === 'running' && describeChatWait(s),
     );
-    const n = this.list.questions.size + talks.reduce((sum, s) => sum + countOpen(s), 0);
-    const [question] = this.list.questions.values();
+    const asking = [...this.list.secrets.values(), ...this.list.questions.values()];
+    const n = asking.length + talks.reduce((sum, s) => sum + countOpen(s), 0);
     const what = this.session
       ? programLabel(this.session.session)
       : this.replay
@@ -393,7 +397,7 @@ export class App {
         : 'terminals';
     const title =
       n > 0
-        ? `(${n}) ${question ? question.agent + ' asks' : describeChatWait(talks[0])} · ${what}`
+        ? `(${n}) ${asking[0] ? asking[0].agent + ' asks' : describeChatWait(talks[0])} · ${what}`
         : what;
     if (document.title !== title) document.title = title;
   }

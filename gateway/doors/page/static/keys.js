@@ -9,6 +9,8 @@ export const toHex = (raw) =>
   Array.from(new Uint8Array(raw), (b) => b.toString(16).padStart(2, '0')).join('');
 /** @param {ArrayBuffer|Uint8Array} raw */
 export const toBase64 = (raw) => btoa(String.fromCharCode(...new Uint8Array(raw)));
+/** @param {string} text */
+export const fromBase64 = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 
 /**
  * @param {IDBTransactionMode} mode @param {(s: IDBObjectStore) => IDBRequest} use
@@ -86,4 +88,26 @@ export function encodeKeys(m, startedAt) {
 /** @template {Keys} T @param {PageIdentity} page @param {T} m @param {number} startedAt */
 export async function signKeys(page, m, startedAt) {
   return {...m, signatureB64: toBase64(await signBytes(page.pair, encodeKeys(m, startedAt)))};
+}
+
+/**
+ * @param {SecretReply} m @param {number} startedAt
+ * @param {Uint8Array} key @param {Uint8Array} sealed
+ */
+export function encodeSecretReply(m, startedAt, key, sealed) {
+  return encodeText(
+    `terminal-proxy.v1 secret\n${countedText(m.sessionId)} ${startedAt}\n` +
+      `${countedText(m.question)} ${countedText(m.verdict)} ${m.at}\n` +
+      `${toHex(key)}\n${toHex(sealed)}\n`,
+  );
+}
+
+/**
+ * The signature names the key that the answer is sealed to.
+ * @template {SecretReply} T @param {PageIdentity} page @param {T} m @param {number} startedAt
+ * @param {Uint8Array} key @param {Uint8Array} sealed
+ */
+export async function signSecretReply(page, m, startedAt, key, sealed) {
+  const signature = await signBytes(page.pair, encodeSecretReply(m, startedAt, key, sealed));
+  return {...m, signatureB64: toBase64(signature)};
 }

@@ -58,7 +58,9 @@ export class List {
     this.alike = new Set();
     /** @type {Map<string, Question>} */
     this.questions = new Map();
-    /** @type {Question[]} */
+    /** @type {Map<string, SecretQuestion>} Those of programs, by their ids. */
+    this.secrets = new Map();
+    /** @type {(Question|SecretQuestion)[]} */
     this.leaving = [];
     /** @type {Card[]} */
     this.cards = []; // those in a drawer are shown there
@@ -169,13 +171,25 @@ export class List {
     this.disarmButtons();
   }
 
+  /** @param {SecretQuestion} q @param {SecretEnded} m */
+  removeSecret(q, m) {
+    this.leaving.push(q);
+    q.close(m, () => {
+      this.leaving = this.leaving.filter((l) => l !== q);
+      this.arrangeQuestions();
+    });
+    this.disarmButtons();
+  }
+
   disarmButtons() {
-    for (const q of [...this.questions.values(), ...this.cards]) q.disarmButtons();
+    const all = [...this.secrets.values(), ...this.questions.values(), ...this.cards];
+    for (const q of all) q.disarmButtons();
   }
 
   arrangeQuestions() {
     const all = [
       ...this.leaving,
+      ...this.secrets.values(),
       ...this.questions.values(),
       ...this.cards.filter((c) => !c.isInDrawer),
     ].sort((a, b) => a.askedAt - b.askedAt);
@@ -205,6 +219,7 @@ export class List {
 
   refreshTimes() {
     const now = this.app.now();
+    for (const q of this.secrets.values()) q.refreshTimes();
     if ([...this.questions.values(), ...this.cards].filter((q) => q.refreshTimes()).length > 0)
       this.disarmButtons();
     for (const r of this.rows.values()) {

@@ -5,6 +5,12 @@ import {askAside} from '/app/{{.Build}}/connection.js';
 
 const look = {icon: '/app/{{.Build}}/icon-192.png', badge: '/app/{{.Build}}/badge-96.png'};
 
+const wishes = {
+  secret: 'asks for a password',
+  text: 'asks for an answer',
+  confirm: 'needs your yes',
+};
+
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 
 worker.addEventListener('install', () => worker.skipWaiting());
@@ -33,6 +39,13 @@ async function handlePush(data) {
     // It is not from our server.
   }
   if (!m.session) return showNotification({}, 'An agent waits for you');
+  if (m.secret) {
+    return showNotification(m, `${m.agent} ${wishes[m.secret] || wishes.text}`, {
+      tag: 'secret ' + m.session,
+      renotify: true,
+      body: 'For a program that it started. Open the page to see which.',
+    });
+  }
   const page = await loadPage();
   const ours = page && page.page === m.page && m.owner;
   return showNotification(m, `${m.agent} ${m.held ? 'waits' : 'asks'} in ${m.session}`, {

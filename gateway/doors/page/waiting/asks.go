@@ -34,12 +34,17 @@ type Ask struct {
 	Held bool
 	// Chat: the session's coding agent wants an approval or an answer, independent of the keyboard.
 	Chat bool
-	// Epoch is the session's epoch while the agent waits, or 0 with Chat.
+	// Secret is the kind of answer that a program wants which the agent started elsewhere, or "".
+	Secret string
+	// Epoch is the session's epoch while the agent waits, or 0 with Chat and Secret.
 	Epoch uint64
 }
 
 // Text describes the ask by agent and session, without the screen or the agent's own words.
 func (a Ask) Text() string {
+	if a.Secret != "" {
+		return a.Agent + " needs an answer for a program"
+	}
 	if a.Held {
 		return a.Agent + " waits in " + a.SessionID
 	}
@@ -51,6 +56,8 @@ type Config struct {
 	Dial func(context.Context) (Link, error)
 	// Session is the only session to watch, or "" for all.
 	Session string
+	// Secrets: report programs' questions for secrets, too. It needs an owner's rights.
+	Secrets bool
 	// After is how long an agent must wait, while the user neither types nor looks, before it is
 	// reported.
 	After time.Duration
@@ -68,7 +75,9 @@ const (
 // Run reports asks until ctx ends. Without a gateway it retries.
 func Run(ctx context.Context, conf Config) {
 	conf.Log = cmp.Or(conf.Log, slog.New(slog.DiscardHandler))
-	w := &watch{conf: conf, open: make(map[string]*openAsk)}
+	w := &watch{
+		conf: conf, open: make(map[string]*openAsk), secrets: make(map[string]*openAsk),
+	}
 	backoff := pace.Backoff{First: firstPause, Longest: maxPause}
 	for {
 		heard, err := w.watchList(ctx)
@@ -89,6 +98,8 @@ func Run(ctx context.Context, conf Config) {
 type watch struct {
 	conf       Config
 	open       map[string]*openAsk    // by session
+	secrets    map[string]*openAsk    // questions of programs, by id
+	earlier    map[string]*openAsk    // those of the connection before
 	asking     bool                   // a list request is open
 	listing    string                 // its id
 	pages      []protocol.SessionInfo // its pages so far
@@ -150,6 +161,13 @@ func (w *watch) watchList(ctx context.Context) (heard bool, err error) {
 	if err := link.Send(&protocol.SessionsWatch{RequestID: protocol.NewID()}); err != nil {
 		return false, err
 	}
+	if w.conf.Secrets {
+		// the gateway sends those that are open
+		w.earlier, w.secrets = w.secrets, make(map[string]*openAsk)
+		if err := link.Send(&protocol.SecretWatch{RequestID: protocol.NewID()}); err != nil {
+			return false, err
+		}
+	}
 	return w.handleFrames(ctx, link, frames)
 }
 
@@ -173,6 +191,7 @@ func (w *watch) handleFrames(
 				err = w.requestPage(link, next)
 			}
 		case <-timer.C:
+			w.tellDue(time.Now(), w.secrets)
 			if w.isDue(time.Now()) {
 				w.pages = nil
 				err = w.requestPage(link, "")
@@ -193,6 +212,11 @@ func (w *watch) requestPage(link Link, after string) error {
 // untilDue returns the time until the next ask is due.
 func (w *watch) untilDue() time.Duration {
 	delay := time.Hour
+	for _, o := range w.secrets {
+		if !o.told {
+			delay = min(delay, time.Until(o.dueAt(w.conf.After)))
+		}
+	}
 	for _, o := range w.open {
 		if !o.told && !w.asking {
 			delay = min(delay, time.Until(o.dueAt(w.conf.After)))
@@ -233,7 +257,11 @@ func (w *watch) handleFrame(frame []byte) (next string) {
 		}
 		w.updateAsks(now, w.pages, true)
 		w.pages, w.asking = nil, false
-		w.tellDue(now)
+		w.tellDue(now, w.open)
+	case *protocol.SecretAsk:
+		w.addSecret(now, m)
+	case *protocol.SecretEnded:
+		delete(w.secrets, m.Question)
 	case *protocol.Error:
 		if m.RequestID == w.listing { // the next due ask requests it again
 			w.asking = false
@@ -351,9 +379,27 @@ func displayName(raw string) string {
 	return cmp.Or(strings.TrimSpace(text), "an agent")
 }
 
-// tellDue reports all asks that are due.
-func (w *watch) tellDue(now time.Time) {
-	for _, o := range w.open {
+// addSecret adds a program's question for a secret, unless it is known from before.
+func (w *watch) addSecret(now time.Time, m *protocol.SecretAsk) {
+	if w.conf.Session != "" && m.SessionID != w.conf.Session {
+		return
+	}
+	w.secrets[m.RequestID] = cmp.Or(w.earlier[m.RequestID], &openAsk{asked: now, ask: Ask{
+		SessionID: m.SessionID, Agent: secretAgent(m.Asker.Agent), Secret: m.Kind,
+	}})
+}
+
+// secretAgent names the agent that started a program, for people.
+func secretAgent(name string) string {
+	if name == "" {
+		return "a program of yours"
+	}
+	return displayName(name)
+}
+
+// tellDue reports the asks that are due.
+func (w *watch) tellDue(now time.Time, open map[string]*openAsk) {
+	for _, o := range open {
 		if !o.told && !now.Before(o.dueAt(w.conf.After)) {
 			o.told = true
 			w.conf.Tell(o.ask)

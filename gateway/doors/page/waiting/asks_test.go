@@ -24,6 +24,7 @@ type gateway struct {
 	links    map[*link]bool
 	dialled  int
 	lists    int // requests
+	secrets  []*protocol.SecretAsk
 	told     []string
 	at       []time.Time
 }
@@ -79,6 +80,11 @@ func (l *link) Send(m protocol.Message) error {
 	case *protocol.SessionsList:
 		l.g.lists++
 		l.put(&protocol.SessionsListResult{RequestID: m.RequestID, Sessions: all})
+	case *protocol.SecretWatch:
+		for _, ask := range l.g.secrets {
+			l.put(ask)
+		}
+		l.put(&protocol.Done{RequestID: m.RequestID})
 	default:
 		l.g.t.Errorf("a %T", m)
 	}
@@ -126,16 +132,25 @@ func asking(s *protocol.SessionInfo) {
 
 // runWatched runs a test beside a watch with ten seconds of patience.
 func runWatched(t *testing.T, do func(g *gateway)) {
+	t.Helper()
+	runWith(t, waiting.Config{}, do)
+}
+
+// runWith is runWatched with more of a configuration.
+func runWith(t *testing.T, conf waiting.Config, do func(g *gateway)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		g := &gateway{t: t, sessions: make(map[string]*protocol.SessionInfo), links: make(map[*link]bool)}
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			waiting.Run(ctx, waiting.Config{Dial: g.dial, After: 10 * time.Second, Tell: func(a waiting.Ask) {
+			conf.Dial, conf.After = g.dial, 10*time.Second
+			conf.Tell = func(a waiting.Ask) {
 				g.mu.Lock()
 				defer g.mu.Unlock()
 				g.told, g.at = append(g.told, a.Text()), append(g.at, time.Now())
-			}})
+			}
+			waiting.Run(ctx, conf)
 		})
 		synctest.Wait()
 		do(g)
@@ -278,5 +293,48 @@ func TestAnAnswerInTime(t *testing.T) {
 		time.Sleep(time.Hour)
 		require.Empty(t, g.heard())
 		require.Zero(t, g.lists)
+	})
+}
+
+// say sends all links a message.
+func (g *gateway) say(m protocol.Message) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for l := range g.links {
+		l.put(m)
+	}
+}
+
+// A program's question for a secret is told once, without its words, if it still waits after a
+// while.
+func TestAQuestionForASecretIsTold(t *testing.T) {
+	ask := func(id, session, agent string) *protocol.SecretAsk {
+		return &protocol.SecretAsk{
+			RequestID: id, SessionID: session, Kind: protocol.SecretHidden, Prompt: "hush", PublicKeyB64: []byte("k"),
+			Asker: protocol.SecretAsker{Program: "sudo", Command: "sudo hush", Agent: agent},
+		}
+	}
+	runWith(t, waiting.Config{Secrets: true, Session: "sh-1"}, func(g *gateway) {
+		g.say(ask("1", "sh-1", "codex"))
+		g.say(ask("2", "sh-1", ""))
+		g.say(ask("3", "other-2", "codex"))
+		time.Sleep(9 * time.Second)
+		g.say(&protocol.SecretEnded{Question: "2", SessionID: "sh-1"})
+		require.Empty(t, g.heard())
+		time.Sleep(time.Hour)
+		require.Equal(t, []string{"codex needs an answer for a program"}, g.heard())
+		require.Zero(t, g.lists)
+
+		g.mu.Lock()
+		g.secrets = []*protocol.SecretAsk{ask("1", "sh-1", "codex"), ask("4", "sh-1", "")}
+		g.mu.Unlock()
+		g.cut()
+		time.Sleep(time.Hour)
+		require.Equal(t, []string{"codex needs an answer for a program", "a program of yours needs an answer for a program"}, g.heard())
+	})
+	runWatched(t, func(g *gateway) {
+		g.say(ask("1", "sh-1", "codex")) // a viewer's watch asks for none
+		g.cut()
+		time.Sleep(time.Minute)
 	})
 }
