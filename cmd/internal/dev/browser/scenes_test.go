@@ -143,7 +143,7 @@ func TestScenes(t *testing.T) {
 // axeCore returns the script of axe-core.
 func axeCore(t *testing.T) string {
 	browser.ChromiumPath(t)
-	script, err := os.ReadFile(filepath.Join("..", "..", "..", ".ci", "node_modules", "axe-core", "axe.min.js"))
+	script, err := os.ReadFile(filepath.Join("..", "..", "..", "..", ".ci", "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Skip("axe-core is not installed: npm install --prefix .ci")
 	}
