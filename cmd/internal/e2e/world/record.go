@@ -35,6 +35,7 @@ type AuditEntry struct {
 	Reason  string
 	Program string
 	Fate    string
+	By      string
 	Picture *struct{ Lines []string }
 }
 

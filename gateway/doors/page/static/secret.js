@@ -102,10 +102,16 @@ export class SecretQuestion {
     );
     this.words = h(
       'div',
-      {class: 'asks', tabIndex: 0, role: 'group', 'aria-label': `the words of ${program}`},
+      {
+        class: kind === 'confirm' ? 'asks whole' : 'asks',
+        tabIndex: 0,
+        role: 'group',
+        'aria-label': `the words of ${program}`,
+      },
       ask.prompt.trim().split(/\r?\n/).map(cleanText).join('\n'),
     );
-    setShown(this.words, ask.prompt.trim() !== '');
+    this.caption = h('p', {class: 'where'}, `${program} says:`);
+    for (const e of [this.caption, this.words]) setShown(e, ask.prompt.trim() !== '');
     this.again = h('p', {class: 'reason', hidden: !ask.again}, 'The last answer was wrong.');
     this.field = h('input', {
       type: kind === 'text' ? 'text' : 'password',
@@ -155,6 +161,7 @@ export class SecretQuestion {
       this.where,
       this.command,
       this.again,
+      this.caption,
       this.words,
       this.row,
       this.buttons,
@@ -274,7 +281,7 @@ export class SecretQuestion {
     document.removeEventListener('visibilitychange', this.hideListener);
     const lost = this.forgetText() ? ' What you typed went nowhere.' : '';
     this.setDisabled(true);
-    for (const e of [this.row, this.buttons, this.command, this.words, this.again])
+    for (const e of [this.row, this.buttons, this.command, this.caption, this.words, this.again])
       setShown(e, false);
     this.element.classList.add('answered');
     const words = describeEnd(m) + (lost && `.${lost}`);
