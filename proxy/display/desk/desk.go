@@ -110,7 +110,7 @@ func (d *Desk) Ask(m *protocol.SecretAsk) {
 	case err != nil:
 		refuse(protocol.CodeBadMessage, "publicKeyB64: %v", err)
 		return
-	case !d.conf.CanAsk() && !(m.Watched && d.conf.CanAskElsewhere()):
+	case !d.conf.CanAsk() && !d.isForPages(m):
 		refuse(protocol.CodeUnavailable, "no one is at this session's terminal")
 		return
 	}
@@ -129,6 +129,11 @@ func (d *Desk) Ask(m *protocol.SecretAsk) {
 	if len(d.queue) == 1 {
 		d.beginLocked()
 	}
+}
+
+// isForPages reports whether a question can be answered without a person at the terminal.
+func (d *Desk) isForPages(m *protocol.SecretAsk) bool {
+	return m.Watched && d.conf.CanAskElsewhere()
 }
 
 func publicKey(b []byte) (hpke.PublicKey, error) {
@@ -192,9 +197,8 @@ func (d *Desk) LoseGateway() {
 // page has stay.
 func (d *Desk) Leave() {
 	d.mu.Lock()
-	staysOpen := func(q *question) bool { return q.ask.Watched && d.conf.CanAskElsewhere() }
 	for _, q := range d.queue {
-		if staysOpen(q) {
+		if d.isForPages(q.ask) {
 			continue
 		}
 		d.conf.Send(&protocol.Error{
@@ -203,7 +207,7 @@ func (d *Desk) Leave() {
 		})
 	}
 	d.mu.Unlock()
-	d.dropWhere(func(q *question) bool { return !staysOpen(q) })
+	d.dropWhere(func(q *question) bool { return !d.isForPages(q.ask) })
 	d.mu.Lock()
 	d.closeLineLocked()
 	d.mu.Unlock()

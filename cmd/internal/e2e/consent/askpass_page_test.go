@@ -114,3 +114,33 @@ func TestSudoAsksAtThePage(t *testing.T) {
 		require.NotContains(t, string(data), canary)
 	}
 }
+
+// A person who has left the terminal is asked at the page. Without a page no one is there.
+func TestAQuestionFollowsThePersonToThePage(t *testing.T) {
+	browser.ChromiumPath(t)
+	w := world.New(t, "git", "setsid")
+	w.EndsKept()
+	w.Env = append(w.Env, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0")
+	s, o := w.Terminal(120, 30), w.Terminal(100, 30)
+	s.Run("stty -g > before; proxy --keep --agent bash --noprofile --rcfile bashrc -i")
+	id := w.Session()
+	s.Wait("$")
+	a := &tool{World: w, desk: s, id: id}
+	url := gitServer(a)
+	s.Detach(id)
+	w.WaitKept(id, true)
+	got := a.start("git clone -q " + url + " alone").Wait()
+	require.Equal(t, 128, got.Status)
+	require.Contains(t, got.Err, "no one is there to answer")
+
+	_, link := o.OpenPage("--role owner")
+	b := openOwnersPage(o, link)
+	clone := a.start("git clone -q " + url + " cloned")
+	answerAtPage(b, "wants your answer for git", "ada")
+	answerAtPage(b, "wants your password for git", canary)
+	got = clone.Wait()
+	require.Zero(t, got.Status, got.Err)
+	require.NotContains(t, got.Out+got.Err, canary)
+	s.WaitAttached(id, "$")
+	s.QuitProgram("exit\n")
+}
