@@ -19,10 +19,10 @@ func TestOnlyAHelperAsks(t *testing.T) {
 	require.NoError(t, err)
 	defer conn.Close()
 	sealed := false
-	answer, err := secrets.Ask(fake.Within(t), conn, func() { sealed = true }, "secret", "Password: ")
+	answer, err := secrets.Ask(fake.Within(t), conn, func() { sealed = true }, secrets.Question{Kind: "secret", Prompt: "Password: "})
 	require.Empty(t, answer)
 	require.IsType(t, secrets.Refusal(""), err)
-	require.ErrorContains(t, err, "only sudo, ssh and git may ask")
+	require.ErrorContains(t, err, "only sudo, ssh, git and gpg may ask")
 	require.False(t, sealed, "it ends before the program asks")
 
 	c := d.plain(t)

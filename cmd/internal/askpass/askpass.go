@@ -1,6 +1,6 @@
 // Package askpass is the program gateway-askpass: sudo, git and ssh start it to ask for a password
 // (SUDO_ASKPASS, GIT_ASKPASS, SSH_ASKPASS). It has the user asked at their own terminal, and prints
-// the answer for the program that started it alone.
+// the answer for the program that started it alone. As pinentry-gateway it asks for gpg-agent.
 package askpass
 
 import (
@@ -27,12 +27,12 @@ import (
 	"terminalproxy/gateway/userdirs"
 )
 
-// Name is the name under which the gateway's program is this one.
-const Name = secrets.HelperName
-
-// againVariable marks a helper that asks a second time because the gateway changed hands. It says
-// when it asked first, in Unix milliseconds.
-const againVariable = "TERMINALPROXY_ASKED"
+// Name is the name under which the gateway's program is this one, and PinentryName the one under
+// which gpg-agent starts it.
+const (
+	Name         = secrets.HelperName
+	PinentryName = secrets.PinentryName
+)
 
 // Times of a question.
 const (
@@ -45,17 +45,27 @@ const (
 	loadPatience = 20 * time.Second
 )
 
-// Path returns where the link of that name belongs.
-func Path() (string, error) {
+// Path returns where the link of one of these names belongs.
+func Path(name string) (string, error) {
 	dir, err := userdirs.State()
-	return filepath.Join(dir, Name), err
+	return filepath.Join(dir, name), err
 }
 
-// IsCalled reports whether this process was started under [Name].
-func IsCalled() bool { return len(os.Args) > 0 && filepath.Base(os.Args[0]) == Name }
+// IsCalled reports whether this process was started under one of these names.
+func IsCalled() bool { return calledName() == Name || calledName() == PinentryName }
+
+func calledName() string {
+	if len(os.Args) == 0 {
+		return ""
+	}
+	return filepath.Base(os.Args[0])
+}
 
 // Main runs the program as this process, and ends it.
 func Main() {
+	if calledName() == PinentryName {
+		os.Exit(newPinentry(os.Stdin, os.Stdout).serveLines())
+	}
 	prompt, hint := "", os.Getenv("SSH_ASKPASS_PROMPT")
 	if len(os.Args) > 1 {
 		prompt = secrets.CleanPrompt(os.Args[1])
@@ -64,8 +74,7 @@ func Main() {
 		fmt.Fprintln(os.Stderr, prompt)
 		os.Exit(0)
 	}
-	kind := secrets.KindOf(prompt, hint)
-	answer, err := askUser(kind, prompt)
+	answer, err := askUser(secrets.Question{Kind: secrets.KindOf(prompt, hint), Prompt: prompt})
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", Name, err)
 		os.Exit(1)
@@ -81,40 +90,55 @@ func Main() {
 }
 
 // askUser asks, and asks once more if the gateway changes hands meanwhile.
-func askUser(kind, prompt string) ([]byte, error) {
-	began, again := beganAsking()
+func askUser(q secrets.Question) ([]byte, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT,
 		syscall.SIGHUP)
 	defer stop()
-	ctx, cancel := context.WithDeadline(ctx, began.Add(patience))
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	go func() { // ends with the process
 		awaitReaderEnd()
 		cancel()
 	}()
-	if isGit(prompt) && printsPasswords(os.LookupEnv) {
-		return nil, errors.New("git would print the password (GIT_TRACE_REDACT): run it without")
-	}
-	if isGit(prompt) && storesPasswords(ctx) {
-		return nil, errors.New("git would write the password to a file (credential.helper is " +
-			"store): ask the user to run the command")
-	}
-	conn, err := dialGateway(ctx, again)
-	if err != nil {
+	if err := checkGit(ctx, q.Prompt); err != nil {
 		return nil, err
 	}
-	defer conn.Close()
-	answer, err := secrets.Ask(ctx, conn, harden.CloseMemory, kind, prompt)
-	lost, isLost := errors.AsType[*secrets.LostError](err)
+	answer, err := askGateway(ctx, false, q)
+	if _, isLost := errors.AsType[*secrets.LostError](err); isLost && ctx.Err() == nil {
+		answer, err = askGateway(ctx, true, q)
+	}
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, errors.New("the program that asked has ended")
 	case ctx.Err() != nil:
 		return nil, errors.New("the user did not answer in time: ask them before you try again")
-	case isLost && !again:
-		return nil, errors.Join(lost, startAgain(began))
 	}
 	return answer, err
+}
+
+// askGateway asks once. again means that the gateway was lost during the question.
+func askGateway(ctx context.Context, again bool, q secrets.Question) ([]byte, error) {
+	conn, err := dialGateway(ctx, again)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	harden.OpenMemory() // it holds no secret, and the gateway has to see who asks
+	return secrets.Ask(ctx, conn, harden.CloseMemory, q)
+}
+
+// checkGit returns an error if git, when the prompt is its own, would show or keep the password.
+func checkGit(ctx context.Context, prompt string) error {
+	switch {
+	case !isGit(prompt):
+		return nil
+	case printsPasswords(os.LookupEnv):
+		return errors.New("git would print the password (GIT_TRACE_REDACT): run it without")
+	case storesPasswords(ctx):
+		return errors.New("git would write the password to a file (credential.helper is " +
+			"store): ask the user to run the command")
+	}
+	return nil
 }
 
 // awaitReaderEnd waits until no process can read what this one prints: the program that asks has
@@ -126,30 +150,6 @@ func awaitReaderEnd() {
 			return
 		}
 	}
-}
-
-// beganAsking returns when this helper began to ask, and whether it asks again.
-func beganAsking() (at time.Time, again bool) {
-	ms, err := strconv.ParseInt(os.Getenv(againVariable), 10, 64)
-	if at = time.UnixMilli(ms); err != nil || time.Since(at) < 0 || time.Since(at) > patience {
-		return time.Now(), false
-	}
-	return at, true
-}
-
-// startAgain replaces this process by a new one that asks the gateway that serves now: it has to
-// see who asks, which the kernel keeps from it since the memory was closed. It returns only an
-// error.
-func startAgain(began time.Time) error {
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, againVariable+"=")
-	})
-	env = append(env, againVariable+"="+strconv.FormatInt(began.UnixMilli(), 10))
-	path, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	return unix.Exec(path, os.Args, env)
 }
 
 // dialGateway connects to the user's local gateway. If it has just been lost, another process may

@@ -15,8 +15,21 @@ import (
 	"terminalproxy/protocol"
 )
 
-// HelperName is the name of the program that asks.
-const HelperName = "gateway-askpass"
+// HelperName is the name of the program that asks, and PinentryName its name for gpg-agent.
+const (
+	HelperName   = "gateway-askpass"
+	PinentryName = "pinentry-gateway"
+)
+
+// Question is what a helper asks.
+type Question struct {
+	Kind, Prompt string
+	// Client is the process that gpg-agent asks for, 0 for a program that asks for itself.
+	Client int
+	// Proceed is called when the gateway has seen who asks; agent is the coding agent that runs the
+	// program, or "". An error ends the question. Nil asks in any case.
+	Proceed func(agent string) error
+}
 
 // LostError is the error for a gateway that went away before it answered.
 type LostError struct{ cause error }
@@ -33,7 +46,7 @@ const maxReply = 16 << 10
 // Ask asks the user over a connection to the local gateway, and returns the answer. seal closes the
 // memory of this process to others; it is called when the gateway has seen who asks. An error of
 // the gateway is a [Refusal].
-func Ask(ctx context.Context, conn net.Conn, seal func(), kind, prompt string) ([]byte, error) {
+func Ask(ctx context.Context, conn net.Conn, seal func(), q Question) ([]byte, error) {
 	dialed := false
 	hc := &http.Client{Transport: &http.Transport{
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
@@ -46,9 +59,14 @@ func Ask(ctx context.Context, conn net.Conn, seal func(), kind, prompt string) (
 		MaxConnsPerHost: 1,
 	}}
 	defer hc.CloseIdleConnections()
-	hello, err := post(ctx, hc, PathHello, struct{}{})
+	hello, err := post(ctx, hc, PathHello, introduction{Client: q.Client})
 	if err != nil {
 		return nil, err
+	}
+	if q.Proceed != nil {
+		if err := q.Proceed(hello.Agent); err != nil {
+			return nil, err
+		}
 	}
 	key, err := NewKey()
 	if err != nil {
@@ -59,7 +77,7 @@ func Ask(ctx context.Context, conn net.Conn, seal func(), kind, prompt string) (
 	}
 	seal()
 	got, err := post(ctx, hc, PathAsk, question{
-		RequestID: protocol.NewID(), Prompt: prompt, Kind: kind, PublicKeyB64: key.Public(),
+		RequestID: protocol.NewID(), Prompt: q.Prompt, Kind: q.Kind, PublicKeyB64: key.Public(),
 	})
 	switch {
 	case err != nil:
@@ -67,7 +85,7 @@ func Ask(ctx context.Context, conn net.Conn, seal func(), kind, prompt string) (
 	case got.Verdict != protocol.SecretGiven:
 		return nil, refusedFor(hello.Program)
 	}
-	return key.Open(kind, prompt, got.SealedB64)
+	return key.Open(q.Kind, q.Prompt, got.SealedB64)
 }
 
 // post sends a step of a question.

@@ -53,10 +53,11 @@ func (f *facts) describe(program string, clients map[int]string) protocol.Secret
 }
 
 // typedCommand returns the process with the command line that a person would type: git starts other
-// gits to reach a server.
+// gits to reach a server, and gpg to sign.
 func (f *facts) typedCommand(program string) *process {
 	at := 0
-	for program == "git" && at+1 < len(f.chain) && f.chain[at+1].program() == "git" {
+	for (program == "git" || program == "gpg") && at+1 < len(f.chain) &&
+		f.chain[at+1].program() == "git" {
 		at++
 	}
 	return &f.chain[at]

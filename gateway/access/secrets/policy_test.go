@@ -57,6 +57,13 @@ func TestWhoMayAsk(t *testing.T) {
 		{"git over https", asked(program("/usr/lib/git-core/git-remote-http", "git-remote-https", "origin", "https://ada@example.com/x.git")), "git", nil},
 		{"a git of the user's own", asked(process{pid: 40, path: "/home/ada/conda/git-remote-https", args: []string{"x"}, real: ada, effective: ada}), "git", nil},
 
+		{"gpg by way of gpg-agent", forClient(program("/usr/bin/gpg-agent"), program("/usr/bin/gpg", "gpg", "-s", "x")), "gpg", nil},
+
+		{"gpg-connect-agent, which prints what it gets", forClient(program("/usr/bin/gpg-agent"), program("/usr/bin/gpg-connect-agent", "gpg")), "", refusedClient},
+		{"a gpg of the user's own", forClient(program("/usr/bin/gpg-agent"), process{pid: 45, path: "/home/ada/gpg", real: ada, effective: ada}), "", refusedClient},
+		{"a gpg-agent of the user's own", forClient(process{pid: 40, path: "/home/ada/gpg-agent", real: ada, effective: ada}, program("/usr/bin/gpg")), "", refusedHelper},
+		{"a shell that names a client", forClient(program("/usr/bin/bash", "gpg-agent"), program("/usr/bin/gpg")), "", refusedHelper},
+		{"gpg-agent without a client", asked(program("/usr/bin/gpg-agent")), "", refusedHelper},
 		{"by hand", asked(program("/usr/bin/bash", "bash")), "", refusedHelper},
 		{"in $(...)", asked(program("/usr/bin/dash", "sh", "-c", "x=$(gateway-askpass x)")), "", refusedHelper},
 		{"a shell called ssh", asked(program("/usr/bin/bash", "ssh")), "", refusedHelper},
@@ -81,6 +88,13 @@ func TestWhoMayAsk(t *testing.T) {
 			require.Equal(t, c.err, err)
 		})
 	}
+}
+
+// forClient are the facts of a question by gpg-agent for a client of its.
+func forClient(agent, client process) *facts {
+	f := asked(client)
+	f.agent = &agent
+	return f
 }
 
 func with(f *facts, change func(*facts)) *facts {
@@ -108,6 +122,10 @@ func TestWhatTheUserReadsOfAnAsker(t *testing.T) {
 	require.Equal(t, "/home/ada/bin/git-remote-https origin 'https://ada:x@example.com:8443/a b'", got.Command)
 	f.chain = append([]process{f.chain[0], program("/usr/bin/git", "git", "remote-https", "x"), program("/usr/bin/git", "git", "push")}, f.chain[1:]...)
 	require.Equal(t, "git push", f.describe("git", nil).Command)
+	signs := forClient(program("/usr/bin/gpg-agent"), program("/usr/bin/gpg", "gpg", "--status-fd=2", "-bsau", "ada"))
+	signs.chain = append([]process{signs.chain[0], program("/usr/bin/git", "git", "commit", "-S")}, signs.chain[1:]...)
+	require.Equal(t, "git commit -S", signs.describe("gpg", nil).Command)
+	require.Equal(t, "claude", signs.describe("gpg", nil).Agent)
 	require.NoError(t, protocol.Check(&protocol.SecretAsk{RequestID: "r", SessionID: "s", Kind: "text", PublicKeyB64: []byte("k"), Asker: got}))
 }
 

@@ -38,7 +38,10 @@ func (p *process) isRoots() bool { return p.effective == 0 && (p.real != 0 || p.
 // facts are what decides whether an asker gets an answer.
 type facts struct {
 	asker process
-	chain []process // its ancestors, the nearest first
+	chain []process // the ancestors of the asker, the nearest first
+	// agent is gpg-agent, which has the asker ask for the first process of the chain: that one is its
+	// client. It is nil for a program that asks for itself.
+	agent *process
 	// ownFile means that the asker runs the gateway's own program, and beside that it is in the
 	// gateway's namespaces of processes and users.
 	ownFile, beside bool
@@ -58,7 +61,7 @@ func (r Refusal) Error() string { return string(r) }
 
 // The refusals that depend on the asker alone.
 const (
-	refusedHelper Refusal = "only sudo, ssh and git may ask: run the command, not the helper"
+	refusedHelper Refusal = "only sudo, ssh, git and gpg may ask: run the command, not the helper"
 	refusedFile   Refusal = "this helper belongs to another version than the gateway that " +
 		"answers: install one version, and restart the shared terminals"
 	refusedPlace Refusal = "a program in a container gets no answer: ask the user to run this " +
@@ -70,7 +73,9 @@ const (
 	refusedOutput   Refusal = "the answer would go elsewhere than to the program that asks: run the " +
 		"command, not the helper"
 	refusedSharers Refusal = "another process could read the answer"
-	refusedKey     Refusal = "another process speaks for the helper: run the command, not the helper"
+	refusedClient  Refusal = "gpg-agent would give the passphrase to the program that asks it: " +
+		"run gpg, or git with -S"
+	refusedKey Refusal = "another process speaks for the helper: run the command, not the helper"
 )
 
 // askers are the programs that may ask, apart from sudo.
@@ -78,6 +83,18 @@ var askers = map[string]string{
 	"ssh": "ssh", "ssh-add": "ssh", "ssh-keygen": "ssh",
 	"git-remote-http": "git", "git-remote-https": "git", "git-remote-ftp": "git",
 	"git-remote-ftps": "git", "git-http-fetch": "git", "git-http-push": "git",
+}
+
+// gpgClients are the programs that may ask by way of gpg-agent: they use a passphrase, and print
+// none. gpg-connect-agent prints it.
+var gpgClients = []string{"gpg", "gpg2", "gpgsm"}
+
+// receiver returns the process that gets the answer.
+func (f *facts) receiver() *process {
+	if f.agent != nil {
+		return f.agent
+	}
+	return &f.chain[0]
 }
 
 // judge returns the program that gets the answer, or a Refusal.
@@ -93,7 +110,7 @@ func (f *facts) judge() (program string, err error) {
 		return "", refusedFile
 	case err != nil:
 		return "", err
-	case f.asker.tracer != 0 || f.chain[0].tracer != 0:
+	case f.asker.tracer != 0 || f.receiver().tracer != 0:
 		return "", refusedDebugger
 	case !strings.HasPrefix(f.stdout, "pipe:"), !f.programPipe:
 		return "", refusedOutput
@@ -105,8 +122,10 @@ func (f *facts) judge() (program string, err error) {
 
 // findProgram looks which program started the asker.
 func (f *facts) findProgram() (string, error) {
-	parent := &f.chain[0]
+	parent := f.receiver()
 	switch name := parent.program(); {
+	case f.agent != nil:
+		return f.findClient()
 	case name == "sudo" || name == "sudo-rs":
 		if !parent.isRoots() {
 			return "", refusedSudo
@@ -121,4 +140,19 @@ func (f *facts) findProgram() (string, error) {
 		return askers[name], nil
 	}
 	return "", refusedHelper
+}
+
+// findClient looks which program gpg-agent asks for. What gpg-agent says of its client is believed
+// if its file is the system's.
+func (f *facts) findClient() (string, error) {
+	client := &f.chain[0]
+	switch {
+	case f.agent.program() != "gpg-agent" || !f.agent.system,
+		f.agent.effective != f.asker.effective:
+		return "", refusedHelper
+	case client.effective != f.asker.effective, !client.system,
+		!slices.Contains(gpgClients, client.program()):
+		return "", refusedClient
+	}
+	return "gpg", nil
 }

@@ -68,26 +68,27 @@ func (p *peer) isAlive() bool {
 	return err == nil && n == 0
 }
 
-// readFacts reads who asks. own are the files that a helper may run.
-func (p *peer) readFacts(own []os.FileInfo) (*facts, error) {
+// readFacts reads who asks. own are the files that a helper may run, and client is the process that
+// the helper's parent asks for, or 0.
+func (p *peer) readFacts(own []os.FileInfo, client int) (*facts, error) {
 	ownBefore := runsFile(p.pid, own)
 	asker, err := readProcess(p.pid)
 	if err != nil {
 		return nil, errGone
 	}
-	f := &facts{asker: asker, beside: isBeside(p.pid)}
-	for at := &f.asker; at.parent > 0 && len(f.chain) < protocol.MaxAskerChain; {
-		next, err := readProcess(at.parent)
-		if err != nil || next.started > at.started {
-			break // it has ended, and its number may be another's
+	f := &facts{asker: asker, beside: isBeside(p.pid), chain: readAncestors(&asker)}
+	if client != 0 && len(f.chain) > 0 {
+		first, err := readProcess(client)
+		if err != nil || first.started > asker.started {
+			return nil, errGone
 		}
-		f.chain = append(f.chain, next)
-		at = &f.chain[len(f.chain)-1]
+		f.agent = &f.chain[0]
+		f.chain = append([]process{first}, readAncestors(&first)...)
 	}
 	f.ownFile = ownBefore && runsFile(p.pid, own)
 	f.stdout, _ = os.Readlink(procFile(p.pid, "fd/1"))
 	if len(f.chain) > 0 {
-		program := &f.chain[0]
+		program := f.receiver()
 		if program.effective != 0 { // the kernel shows nothing of root's program
 			f.beside = f.beside && isBeside(program.pid)
 		}
@@ -100,6 +101,19 @@ func (p *peer) readFacts(own []os.FileInfo) (*facts, error) {
 		return nil, errGone
 	}
 	return f, nil
+}
+
+// readAncestors reads the ancestors of a process, the nearest first.
+func readAncestors(of *process) (all []process) {
+	for at := of; at.parent > 0 && len(all) < protocol.MaxAskerChain; {
+		next, err := readProcess(at.parent)
+		if err != nil || next.started > at.started {
+			break // it has ended, and its number may be another's
+		}
+		all = append(all, next)
+		at = &all[len(all)-1]
+	}
+	return all
 }
 
 // isRootsPipe reports whether a process's standard output is a pipe that a program with root's
@@ -122,7 +136,8 @@ func (p *peer) checkSealed(started int64, key []byte) error {
 	if err != nil || err2 != nil || stat.started != started || !p.isAlive() {
 		return errGone
 	}
-	if stat.name != nameOfKey(key) || filepath.Base(string(called)) != HelperName {
+	name := filepath.Base(string(called))
+	if stat.name != nameOfKey(key) || name != HelperName && name != PinentryName {
 		return refusedKey
 	}
 	if field(status, "TracerPid:", 0) != 0 {

@@ -32,7 +32,7 @@ func TestWhatTheKernelSaysOfAPeer(t *testing.T) {
 	defer p.close()
 	require.Equal(t, os.Getpid(), p.pid)
 	require.True(t, p.isAlive())
-	f, err := p.readFacts(ownFiles())
+	f, err := p.readFacts(ownFiles(), 0)
 	require.NoError(t, err)
 	require.True(t, f.beside)
 	require.True(t, f.ownFile)

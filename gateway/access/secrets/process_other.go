@@ -22,7 +22,7 @@ func (*peer) close() {}
 
 func (*peer) isAlive() bool { return false }
 
-func (*peer) readFacts([]os.FileInfo) (*facts, error) { return nil, refusedSystem }
+func (*peer) readFacts([]os.FileInfo, int) (*facts, error) { return nil, refusedSystem }
 
 func (*peer) checkSealed(int64, []byte) error { return refusedSystem }
 

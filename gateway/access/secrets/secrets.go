@@ -56,6 +56,11 @@ func refusedFor(program string) Refusal {
 		". Do not try again or another way; say what you wanted to do")
 }
 
+// introduction is the body of the first step. Client is that of a [Question].
+type introduction struct {
+	Client int `json:"client,omitempty"`
+}
+
 // question is the body of the second step.
 type question struct {
 	RequestID    string `json:"requestId"`
@@ -68,6 +73,7 @@ type question struct {
 type reply struct {
 	Error     string `json:"error,omitempty"`
 	Program   string `json:"program,omitempty"` // that asks; in the first step
+	Agent     string `json:"agent,omitempty"`   // that runs it; in the first step
 	Verdict   string `json:"verdict,omitempty"`
 	SealedB64 []byte `json:"sealedB64,omitempty"`
 }
@@ -101,23 +107,32 @@ type Asker struct {
 // ServeHello serves the first step. It returns the helper of the connection, or nil if it was
 // refused.
 func (b *Broker) ServeHello(w http.ResponseWriter, r *http.Request, conn *net.UnixConn) *Asker {
-	_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, maxQuestion))
-	a, err := b.identify(conn)
+	var in introduction
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxQuestion))
+	if err == nil {
+		err = json.Unmarshal(body, &in)
+	}
+	if err != nil {
+		b.refuse(w, Refusal("the introduction cannot be read"))
+		return nil
+	}
+	a, err := b.identify(conn, in.Client)
 	if err != nil {
 		b.refuse(w, err)
 		return nil
 	}
-	writeReply(w, http.StatusOK, reply{Program: a.program})
+	agent, _ := a.facts.findAgent(b.Clients())
+	writeReply(w, http.StatusOK, reply{Program: a.program, Agent: agent})
 	return a
 }
 
-func (b *Broker) identify(conn *net.UnixConn) (*Asker, error) {
+func (b *Broker) identify(conn *net.UnixConn, client int) (*Asker, error) {
 	p, err := openPeer(conn)
 	if err != nil {
 		return nil, err
 	}
 	defer p.close()
-	f, err := p.readFacts(append(ownFiles(), b.files...))
+	f, err := p.readFacts(append(ownFiles(), b.files...), client)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +154,7 @@ func (a *Asker) checkSealed(key []byte) error {
 	if err := p.checkSealed(a.facts.asker.started, key); err != nil {
 		return err
 	}
-	if len(findSharers(a.facts.stdout, a.facts.asker.pid, a.facts.chain[0].pid)) > 0 {
+	if len(findSharers(a.facts.stdout, a.facts.asker.pid, a.facts.receiver().pid)) > 0 {
 		return refusedSharers
 	}
 	return nil

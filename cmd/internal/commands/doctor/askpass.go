@@ -42,7 +42,7 @@ func (d *doctor) checkAskpass() {
 			installed = append(installed, name)
 		}
 	}
-	path, err := askpass.Path()
+	path, err := askpass.Path(askpass.Name)
 	if err != nil || len(installed) == 0 || !secrets.Supported {
 		return
 	}

@@ -46,7 +46,7 @@ func TestDoctorSaysWhichAgentsCanAskForPasswords(t *testing.T) {
 	require.Contains(t, missing["passwords"].Say, "sudo, git and ssh of claude, codex, gemini cannot ask you: there is no ")
 	require.Contains(t, missing["passwords"].Do, "gateway init bash")
 
-	path, err := askpass.Path()
+	path, err := askpass.Path(askpass.Name)
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(t, os.Symlink(filepath.Join(bin, "claude"), path))

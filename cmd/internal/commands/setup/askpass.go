@@ -12,10 +12,10 @@ import (
 	"terminalproxy/gateway/access/secrets"
 )
 
-// linkAskpass makes the link by which the gateway's program is the helper of sudo, git and ssh, and
-// returns its path.
-func (s *snippet) linkAskpass() (path string, err error) {
-	if path, err = askpass.Path(); err != nil {
+// linkHelper makes the link by which the gateway's program is a helper of that name, and returns
+// its path.
+func (s *snippet) linkHelper(name string) (path string, err error) {
+	if path, err = askpass.Path(name); err != nil {
 		return "", err
 	}
 	if to, err := os.Readlink(path); err == nil && to == s.gateway {
@@ -35,7 +35,7 @@ func (s *snippet) linkAskpass() (path string, err error) {
 // variables returns the assignments that have sudo, git and ssh ask by the helper, for sh. sudo
 // takes no helper without a display, of which the name may be empty.
 func (s *snippet) variables() ([]string, error) {
-	path, err := s.linkAskpass()
+	path, err := s.linkHelper(askpass.Name)
 	if err != nil {
 		return nil, cli.Unwritten(fmt.Errorf("init: %w", err), "XDG_STATE_HOME")
 	}
@@ -56,6 +56,18 @@ func (s *snippet) agentLines() (string, error) {
 		return "", err
 	}
 	return "export " + strings.Join(variables, "\nexport ") + "\n", nil
+}
+
+// gpgLines returns the line that has gpg-agent ask by the helper.
+func (s *snippet) gpgLines() (string, error) {
+	if !secrets.Supported {
+		return "", cli.Fail(cli.StatusRefused, "init: on this system no program can ask the user")
+	}
+	path, err := s.linkHelper(askpass.PinentryName)
+	if err != nil {
+		return "", cli.Unwritten(fmt.Errorf("init: %w", err), "XDG_STATE_HOME")
+	}
+	return "pinentry-program " + path + "\n", nil // gpg-agent takes blanks as they are
 }
 
 // agentFunctions returns the lines that start each known coding agent with these variables. The

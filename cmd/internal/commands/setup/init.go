@@ -93,6 +93,12 @@ func openers() []opener {
 			"gateway init agent  # in the environment of a coding agent: its sudo, git and ssh ask you",
 			(*snippet).agentLines,
 		},
+		{
+			"gpg",
+			"gateway init gpg >> ~/.gnupg/gpg-agent.conf && gpgconf --reload gpg-agent  # the gpg " +
+				"of coding agents asks you",
+			(*snippet).gpgLines,
+		},
 	}
 }
 
@@ -118,7 +124,9 @@ func NewInit(env *cli.Env) *cobra.Command {
 			"In such a shell, sudo, git and ssh of coding agents ask you for their passwords at " +
 			"your terminal. For an agent that you start\n" +
 			"otherwise, init agent prints the variables. They name " + askpass.Name +
-			", a link that init makes in your state directory.",
+			", a link that init makes in your state directory. With the\n" +
+			"line of init gpg, gpg-agent asks you at your terminal for what a coding agent signs or " +
+			"decrypts; all else, it asks as before.",
 		Example:           strings.Join(places, "\n"),
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -245,7 +245,7 @@ func TestAHelperByHandGetsNothing(t *testing.T) {
 		got := a.start(line).Wait()
 		require.NotZero(t, got.Status, name)
 		require.Empty(t, got.Out, name)
-		require.Contains(t, got.Err, "only sudo, ssh and git may ask: run the command, not the helper", name)
+		require.Contains(t, got.Err, "only sudo, ssh, git and gpg may ask: run the command, not the helper", name)
 	}
 	require.NotContains(t, a.desk.Screen(), "refuses")
 }

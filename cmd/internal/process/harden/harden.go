@@ -14,3 +14,6 @@ func ProtectProcess() {
 
 // CloseMemory does the first half of that, for a program that others have to see before.
 func CloseMemory() { closeMemory() }
+
+// OpenMemory undoes CloseMemory, for a program that holds no secret now and has to be seen again.
+func OpenMemory() { openMemory() }

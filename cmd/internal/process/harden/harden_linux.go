@@ -12,6 +12,8 @@ import (
 // and prevents core files (PR_SET_DUMPABLE, prctl(2)). Executed programs do not inherit it.
 func closeMemory() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
+func openMemory() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0) }
+
 func closeOnExec() {
 	const first = 3
 	if unix.CloseRange(first, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
