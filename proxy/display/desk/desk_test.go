@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
@@ -389,6 +390,54 @@ func TestWhatIsNotAsked(t *testing.T) {
 		require.Equal(t, "secret", text)
 		line, _ := s.ComposeLine(80, 24)
 		require.Contains(t, line, "1 of 2")
+	})
+}
+
+// On a window of every width the user reads the whole question or that the window is too small for
+// it, and then the last of the dots.
+func TestAQuestionAtEveryWidth(t *testing.T) {
+	s := newStage(t)
+	s.ask("1", protocol.SecretHidden, "[sudo] password for ada: ")
+	words := "“Claude Code” wants your password for sudo: “sudo apt-get install jq” in “~/app” · sudo says “[sudo] password for ada:” Ctrl+G answers · Ctrl+\\ refuses"
+	join := func(line string) string { return strings.Join(strings.Fields(line), "") }
+	sizes := func(check func(at, line string, number uint64, whole bool)) {
+		for cols := 20; cols <= 120; cols++ {
+			for _, rows := range []int{1, 2, 3, 6, 24} {
+				line, number := s.ComposeLine(cols, rows)
+				for row := range strings.SplitSeq(line, "\n") {
+					require.LessOrEqual(t, displaywidth.String(row), cols, "%dx%d: %q", cols, rows, row)
+				}
+				require.LessOrEqual(t, 1+strings.Count(line, "\n"), max(1, rows-1), "%dx%d", cols, rows)
+				check(fmt.Sprintf("%dx%d: %q", cols, rows, line), line, number, rows == 24)
+			}
+		}
+	}
+	sizes(func(at, line string, number uint64, whole bool) {
+		if number != 0 {
+			require.Contains(t, join(line), join(words[:strings.Index(words, " Ctrl+G")]), at)
+			require.Contains(t, join(line), "Ctrl+Ganswers", at)
+		}
+		require.Contains(t, join(line), `Ctrl+\`, at)
+		require.True(t, number != 0 || !whole, at)
+	})
+	s.NoteShown(time.Now().Add(-time.Minute), s.number)
+	require.True(t, s.NoteGrantKey(time.Now()))
+	for range 9 {
+		s.addTextLocked("x")
+	}
+	sizes(func(at, line string, _ uint64, whole bool) {
+		require.Contains(t, line, strings.Repeat("•", 9)+"▏", at)
+		if whole {
+			require.Contains(t, join(line), "Entersends", at)
+			require.Contains(t, join(line), `Ctrl+\refuses`, at)
+		}
+	})
+	s.Withdraw("1")
+	sizes(func(at, line string, _ uint64, whole bool) {
+		if whole {
+			require.Contains(t, join(line), "sudonolongerwaits:nothingissent", at)
+		}
+		require.Contains(t, join(line), "Enter", at)
 	})
 }
 

@@ -41,7 +41,7 @@ func (d *Desk) ComposeLine(cols, rows int) (line string, number uint64) {
 	defer d.mu.Unlock()
 	switch {
 	case d.open:
-		return d.inputLine(cols), d.number
+		return d.inputLine(cols, max(1, min(rows-1, maxRows))), d.number
 	case len(d.queue) == 0:
 		return "", 0
 	}
@@ -59,19 +59,21 @@ func (d *Desk) ComposeLine(cols, rows int) (line string, number uint64) {
 }
 
 // inputLine shows the answer as the user types it: dots for a secret.
-func (d *Desk) inputLine(cols int) string {
+func (d *Desk) inputLine(cols, most int) string {
 	if d.gone != "" {
-		return notice.Line(cols, d.gone, "Enter closes")
+		const keys = "Enter closes"
+		if !notice.Fits(cols, most, d.gone, keys) {
+			return notice.Line(cols, d.gone, keys)
+		}
+		return notice.Rows(cols, most, d.gone, keys)
 	}
 	m := d.queue[0].ask
-	keys := "Enter sends · Esc closes · " + d.conf.Refuse() + " refuses"
-	head := wanted(m.Kind) + " for " + m.Asker.Program + ": "
 	text := strings.Repeat("•", utf8.RuneCount(d.text))
 	if m.Kind == protocol.SecretText {
 		text = string(d.text)
 	}
-	room := max(4, cols-len(keys)-len(head)-5)
-	return notice.Line(cols, head+notice.FitTail(text, room)+"▏", keys)
+	return notice.Input(cols, most, wanted(m.Kind)+" for "+m.Asker.Program+": ", text,
+		"Enter sends · Esc closes · "+d.conf.Refuse()+" refuses")
 }
 
 // wanted names what a question asks for.
@@ -98,31 +100,30 @@ func (d *Desk) questionText() string {
 // they may say anything.
 func (d *Desk) wordQuestion(m *protocol.SecretAsk) string {
 	a := &m.Asker
-	var b strings.Builder
+	words := describeAgent(a)
 	if m.Again {
-		b.WriteString("again, the last answer was wrong: ")
+		words = "again, the last answer was wrong: " + words
 	}
-	b.WriteString(describeAgent(a))
 	if m.Kind == protocol.SecretConfirm {
-		b.WriteString(" needs your yes for " + a.Program)
+		words += " needs your yes for " + a.Program
 	} else {
-		b.WriteString(" wants your " + wanted(m.Kind) + " for " + a.Program)
+		words += " wants your " + wanted(m.Kind) + " for " + a.Program
 	}
 	if host := notice.Foreign(a.Host, maxPlace); host != "" {
-		b.WriteString(" at “" + host + "”")
+		words += " at “" + host + "”"
 	}
-	b.WriteString(": “" + cutMiddle(notice.Foreign(a.Command, protocol.MaxText), maxCommand) + "”")
+	words += ": “" + cutMiddle(notice.Foreign(a.Command, protocol.MaxText), maxCommand) + "”"
 	if dir := d.shortDir(a.Cwd); dir != "" {
-		b.WriteString(" in “" + cutMiddle(dir, maxPlace) + "”")
+		words += " in “" + cutMiddle(dir, maxPlace) + "”"
 	}
 	most := maxPrompt
 	if m.Kind == protocol.SecretConfirm {
 		most = maxConfirm
 	}
-	if words := notice.Foreign(m.Prompt, most); words != "" {
-		b.WriteString(" · " + a.Program + " says “" + words + "”")
+	if prompt := notice.Foreign(m.Prompt, most); prompt != "" {
+		words += " · " + a.Program + " says “" + prompt + "”"
 	}
-	return b.String()
+	return words
 }
 
 func (d *Desk) questionKeys() string {

@@ -238,7 +238,7 @@ func (s *Status) lineLocked(now time.Time, cols, rows int) string {
 	st := s.state
 	switch {
 	case st.Message.Open:
-		return s.composeLine(cols)
+		return s.composeLine(cols, rows)
 	case st.Pending.Keys != "":
 		return s.approvalLine(cols, rows)
 	case st.Occupied:

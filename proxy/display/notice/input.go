@@ -1,0 +1,34 @@
+package notice
+
+import (
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// caret stands behind what the user types.
+const caret = "▏"
+
+// inputRoom is how many columns of what the user types stay readable, with the caret.
+const inputRoom = 12
+
+// Input lays out the line in which the user types, on at most most rows of cols columns: head, the
+// end of text, and the keys. The keys stand beside the text, or below it where that leaves too
+// little room for the text; they give way on a screen without a row for them. The layout does not
+// change as the user types.
+func Input(cols, most int, head, text, keys string) string {
+	room := cols - displaywidth.String(head+keys) - 4
+	isBeside := room+1 >= inputRoom
+	if !isBeside {
+		if most := max(0, cols-2-inputRoom); displaywidth.String(head) > most {
+			head = Fit(head, most)
+		}
+		room = cols - 3 - displaywidth.String(head)
+	}
+	text = head + FitTail(text, room) + caret
+	if isBeside {
+		return Line(cols, text, keys)
+	}
+	rows := append([]string{text}, packKeys(keys, max(1, cols-2))...)
+	return " " + strings.Join(rows[:min(len(rows), most)], "\n ")
+}
