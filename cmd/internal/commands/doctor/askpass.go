@@ -25,10 +25,14 @@ var shellTools = map[string]shellTool{
 		"sudo, git and ssh, with full access",
 		"in its sandbox nothing can ask: let it run such a command outside",
 	},
-	"gemini":   {"sudo", "git and ssh do not ask: it empties their variables"},
+	"gemini":   {"sudo", clearsGit},
 	"opencode": {"sudo, git and ssh", ""},
-	"copilot":  {"sudo", "git and ssh do not ask: it empties their variables"},
+	"copilot":  {"sudo", clearsGit},
 }
+
+// clearsGit is for tools that take the helper from git and ssh. They leave sudo's, which is the same.
+const clearsGit = "git and ssh do not ask, since it empties their variables, unless the agent sets " +
+	"them: GIT_ASKPASS=$SUDO_ASKPASS git push, SSH_ASKPASS=$SUDO_ASKPASS ssh HOST"
 
 const initDo = "put the lines of `gateway init bash` (or zsh, fish) into your shell's start file, " +
 	"open a new terminal, and start the agent there"

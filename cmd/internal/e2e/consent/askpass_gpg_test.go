@@ -23,7 +23,7 @@ func TestGpgAsksTheUser(t *testing.T) {
 	a.Env = append(a.Env, "GNUPGHOME="+a.Path("gnupg"), "PATH="+a.Dir+":"+os.Getenv("PATH"))
 	forget := func() { require.Zero(t, a.Do("gpgconf", "--kill", "gpg-agent").Status) }
 	t.Cleanup(forget)
-	made := a.Do("gpg", "--batch", "--pinentry-mode", "loopback", "--passphrase-file", a.Write("passphrase", canary),
+	made := a.Do("gpg", "--batch", "--pinentry-mode", "loopback", "--passphrase-file", a.Write("passphrase", a.canary),
 		"--quick-generate-key", "ada@example.com", "ed25519", "sign", "never")
 	require.Zero(t, made.Status, made.Err)
 	require.NoError(t, os.Remove(a.Path("passphrase")))
@@ -34,7 +34,7 @@ func TestGpgAsksTheUser(t *testing.T) {
 
 	signs := a.start(a.asAgent(sign))
 	a.answer("claude wants your password for gpg: “"+sign+"”", "wrong")
-	a.answer("Bad Passphrase", canary)
+	a.answer("Bad Passphrase", a.canary)
 	got := signs.Wait()
 	require.Zero(t, got.Status, got.Err)
 	require.FileExists(t, a.Path("signed"))

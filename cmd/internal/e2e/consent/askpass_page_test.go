@@ -54,7 +54,7 @@ func TestGitAsksAtThePage(t *testing.T) {
 	b.WaitFor(browser.Text(".secret") + `.includes('git clone -q ` + url + ` cloned')`)
 	a.answer("wants your answer for git", "ada") // at the desk
 	b.WaitFor(browser.AnsweredScript("answered at the terminal"))
-	answerAtPage(b, "wants your password for git", canary)
+	answerAtPage(b, "wants your password for git", a.canary)
 	a.desk.WaitShown("answered git")
 	got := clone.Wait()
 	require.Zero(t, got.Status, got.Err)
@@ -102,16 +102,16 @@ func TestSudoAsksAtThePage(t *testing.T) {
 	run := s.start("sudo -k; sudo id -u")
 	answerAtPage(b, "sudo id -u", "a wrong one")
 	b.WaitFor(browser.Text(".secret:not(.answered)") + `.includes('The last answer was wrong.')`)
-	answerAtPage(b, "The last answer was wrong.", canary)
+	answerAtPage(b, "The last answer was wrong.", s.canary)
 	got := run.Wait()
 	require.Zero(t, got.Status, got.Err)
 	require.Equal(t, "0\n", got.Out)
-	require.NotContains(t, got.Err, canary)
-	searchProcesses(t, s.dir)
+	require.NotContains(t, got.Err, s.canary)
+	searchProcesses(t, s.World, s.canary)
 	for _, name := range []string{"rec.cast", "rec.cast.audit.jsonl"} {
 		data, err := os.ReadFile(filepath.Join(s.dir, name))
 		require.NoError(t, err)
-		require.NotContains(t, string(data), canary)
+		require.NotContains(t, string(data), s.canary)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestAQuestionFollowsThePersonToThePage(t *testing.T) {
 	s.Run("stty -g > before; proxy --keep --agent bash --noprofile --rcfile bashrc -i")
 	id := w.Session()
 	s.Wait("$")
-	a := &tool{World: w, desk: s, id: id}
+	a := &tool{World: w, desk: s, id: id, canary: newCanary()}
 	url := gitServer(a)
 	s.Detach(id)
 	w.WaitKept(id, true)
@@ -137,10 +137,10 @@ func TestAQuestionFollowsThePersonToThePage(t *testing.T) {
 	b := openOwnersPage(o, link)
 	clone := a.start("git clone -q " + url + " cloned")
 	answerAtPage(b, "wants your answer for git", "ada")
-	answerAtPage(b, "wants your password for git", canary)
+	answerAtPage(b, "wants your password for git", a.canary)
 	got = clone.Wait()
 	require.Zero(t, got.Status, got.Err)
-	require.NotContains(t, got.Out+got.Err, canary)
+	require.NotContains(t, got.Out+got.Err, a.canary)
 	s.WaitAttached(id, "$")
 	s.QuitProgram("exit\n")
 }

@@ -29,9 +29,9 @@ type sudoer struct {
 }
 
 // newSudoer makes the account and opens a shared terminal of that user.
-func newSudoer(t *testing.T) *sudoer {
+func newSudoer(t *testing.T, programs ...string) *sudoer {
 	t.Helper()
-	w := world.New(t, "sudo", "unshare", "setpriv", "openssl", "setsid")
+	w := world.New(t, append(programs, "sudo", "unshare", "setpriv", "openssl", "setsid")...)
 	world.NeedsRoot(t, "to make an account with a password, in a namespace of mounts")
 	if got := w.Do("unshare", "-m", "mount", "--bind", "/etc/passwd", "/etc/passwd"); got.Status != 0 {
 		t.Skip("no namespace of mounts can be made here: " + got.Err)
@@ -75,6 +75,9 @@ func newSudoer(t *testing.T) *sudoer {
 	s.enter = []string{"unshare", "-m", "sh", w.WriteScript("enter", "set -e\n"+script+"cd "+dir+"\nexec setpriv --reuid "+fmt.Sprint(accountID)+
 		" --regid "+fmt.Sprint(accountID)+" --clear-groups env -i HOME="+dir+" USER="+account+" SHELL=/bin/bash TERM=screen-256color LANG=C.UTF-8"+
 		" PATH="+dir+":/usr/local/bin:/usr/bin:/bin TERMINALPROXY_DIR="+dir+"/run XDG_STATE_HOME="+dir+"/state \"$@\"\n")}
+	s.serving = &world.Server{Running: s.as("gateway", "serve", "--listen", "127.0.0.1:0", "--log")}
+	t.Cleanup(func() { _ = s.serving.Cmd.Process.Signal(syscall.SIGTERM) })
+	w.Until(func() bool { return s.as("gateway", "ls").Wait().Status == 0 }, s.serving.Err.String)
 	s.desk = w.Window(120, 30, strings.Join(append(s.enter, "proxy", "--agent", "--record", "rec.cast", "bash", "--norc"), " "))
 	s.desk.Wait("$")
 	w.Until(func() bool { return s.as("gateway", "ls").Wait().Status == 0 }, func() string { return "no gateway" })
@@ -106,7 +109,7 @@ func TestSudoAsksTheUser(t *testing.T) {
 	require.Zero(t, got.Status, got.Err)
 	require.Equal(t, "0\n", got.Out)
 	require.NotContains(t, got.Err, s.canary)
-	s.searchProcesses(s.dir)
+	searchProcesses(t, s.World, s.canary)
 
 	refused := s.start("sudo -k; sudo id -u")
 	s.press("wants your password for sudo", "C-\\")
@@ -128,6 +131,12 @@ func TestSudoAsksTheUser(t *testing.T) {
 		require.NotContains(t, string(data), s.canary)
 	}
 	s.desk.Press("C-d")
+	s.waitRecorded()
+}
+
+// waitRecorded waits until the recording of the terminal is whole.
+func (s *sudoer) waitRecorded() {
+	s.T.Helper()
 	s.Until(func() bool {
 		data, _ := os.ReadFile(filepath.Join(s.dir, "rec.cast.audit.jsonl"))
 		return strings.Contains(string(data), `"kind":"close"`)

@@ -2,7 +2,6 @@ package consent_test
 
 import (
 	"crypto/rand"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,8 +24,7 @@ type tool struct {
 	desk    *world.Terminal // at which the person sits
 	id      string
 	serving *world.Server
-	// canary is what the person answers. Other tests on this machine have others: searchProcesses
-	// sees their programs, too.
+	// canary is what the person answers. Other tests have others.
 	canary string
 }
 
@@ -107,67 +105,8 @@ func (a *tool) noCanary(heard *world.Overheard, results ...world.Result) {
 	}
 	require.NotContains(a.T, heard.All(), a.canary, "what an agent can see")
 	require.NotContains(a.T, a.desk.Screen(), a.canary)
-	files := 0
-	require.NoError(a.T, filepath.WalkDir(a.Dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		files++
-		require.NotContains(a.T, string(data), a.canary, path)
-		return err
-	}))
-	require.Greater(a.T, files, 3)
-	a.searchProcesses(a.Dir)
-}
-
-// searchProcesses looks for the canary in the command lines and environments of all processes, and
-// in the memory of the gateway's and the shells', where the kernel lets us.
-func (a *tool) searchProcesses(dir string) {
-	a.T.Helper()
-	entries, err := os.ReadDir("/proc")
-	require.NoError(a.T, err)
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if strings.Contains(string(line), "tmux") { // typing by tmux's command line is the test's own way
-			continue
-		}
-		require.NotContains(a.T, string(line)+string(env), a.canary, "process %d: %q", pid, line)
-		cwd, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
-		words := strings.Split(string(line), "\x00")
-		if !isWithin(cwd, dir) || filepath.Base(words[0]) == "proxy" {
-			continue
-		}
-		require.False(a.T, memoryHolds(pid, a.canary), "the memory of process %d: %q", pid, line)
-	}
-}
-
-// memoryHolds reports whether a process's private writable memory holds a text.
-func memoryHolds(pid int, text string) bool {
-	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
-	mem, err2 := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
-	if err != nil || err2 != nil {
-		return false
-	}
-	defer mem.Close()
-	for line := range strings.Lines(string(maps)) {
-		var from, to int64
-		var mode string
-		if n, _ := fmt.Sscanf(line, "%x-%x %s", &from, &to, &mode); n < 3 || !strings.HasPrefix(mode, "rw") || to-from > 1<<28 {
-			continue
-		}
-		data := make([]byte, to-from)
-		n, _ := mem.ReadAt(data, from)
-		if strings.Contains(string(data[:n]), text) {
-			return true
-		}
-	}
-	return false
+	require.Greater(a.T, searchFiles(a.T, a.Dir, a.canary), 3)
+	searchProcesses(a.T, a.World, a.canary)
 }
 
 // gitServer serves a repository over HTTP to those who know the password.
