@@ -171,22 +171,42 @@ func TestGitAsksTheUser(t *testing.T) {
 	a.noCanary(heard)
 }
 
-// A helper that is run by hand, or whose answer would go elsewhere, gets nothing, and the user is
-// not asked.
-func TestAHelperByHandGetsNothing(t *testing.T) {
-	a := newTool(t)
-	for name, line := range map[string]string{
-		"by hand":   `"$SUDO_ASKPASS" "Password: "`,
-		"in $()":    `x=$("$SUDO_ASKPASS" "Password: ") && echo "got $x"`,
-		"to a cat":  `"$SUDO_ASKPASS" "Password: " | cat; exit 1`,
-		"in a fake": "ln -sf $(command -v bash) ssh; ./ssh -c '\"$SUDO_ASKPASS\" x; exit 1'",
+// What may not ask, or would have the answer go elsewhere, gets nothing but a sentence for the
+// agent, and the user is not asked. A wrapper in the helper's place takes its environment along.
+func TestWhoGetsNoAnswer(t *testing.T) {
+	a := newTool(t, "git", "ssh-keygen", "mkfifo")
+	require.Zero(t, a.Do("ssh-keygen", "-q", "-t", "ed25519", "-N", a.canary, "-f", a.Path("key")).Status)
+	const (
+		misuse = "only sudo, ssh, git and gpg may ask: run the command, not the helper"
+		output = "the answer would go elsewhere than to the program that asks"
+	)
+	for name, c := range map[string]struct{ line, wrapper, sentence string }{
+		"by hand":             {`"$SUDO_ASKPASS" "Password: "`, "", misuse},
+		"in $()":              {`x=$("$SUDO_ASKPASS" "Password: ") && echo "got $x"`, "", misuse},
+		"to a cat":            {`"$SUDO_ASKPASS" "Password: " | cat; exit 1`, "", misuse},
+		"in a fake ssh":       {"ln -sf $(command -v bash) ssh; ./ssh -c '\"$SUDO_ASKPASS\" x; exit 1'", "", misuse},
+		"in a fake sudo":      {"cp $(command -v bash) sudo; ./sudo -c '\"$SUDO_ASKPASS\" x; exit 1'", "", "the program called sudo is not root's"},
+		"git credential fill": {"printf 'protocol=https\\nhost=x.invalid\\nusername=ada\\n\\n' | git credential fill", "", "git credential would print the password"},
+		"to a file":           {"", `exec "$SUDO_ASKPASS" "$1" > to`, output},
+		"to a FIFO":           {"", `rm -f fifo; mkfifo fifo; cat fifo & exec "$SUDO_ASKPASS" "$1" > fifo`, output},
 	} {
-		got := a.start(line).Wait()
+		if c.wrapper != "" {
+			wrapper := a.WriteScript("wrapper", "#!/bin/bash\n"+c.wrapper+"\n")
+			c.line = "SSH_ASKPASS=" + wrapper + " ssh-keygen -y -f key"
+		}
+		got := a.start(c.line).Wait()
 		require.NotZero(t, got.Status, name)
 		require.Empty(t, got.Out, name)
-		require.Contains(t, got.Err, "only sudo, ssh, git and gpg may ask: run the command, not the helper", name)
+		require.Contains(t, got.Err, c.sentence, name)
 	}
+	require.Zero(t, a.Do("mkfifo", "hold").Status)
+	a.WriteScript("wrapper", "#!/bin/bash\nread -r line < hold &\nexec \"$SUDO_ASKPASS\" \"$1\"\n")
+	held := a.start("SSH_ASKPASS=$PWD/wrapper ssh-keygen -y -f key") // its pipe has another holder
+	a.Until(func() bool { return strings.Contains(held.Err.String(), "another process could read the answer") }, held.Err.String)
+	a.Write("hold", "\n")
+	require.NotZero(t, held.Wait().Status)
 	require.NotContains(t, a.desk.Screen(), "refuses")
+	require.Empty(t, a.Content("to"))
 }
 
 // ssh asks about a host that it does not know, and for a key's passphrase.
