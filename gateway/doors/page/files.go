@@ -63,8 +63,9 @@ func (c content) serveContent(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // a client that went away misses nothing
 }
 
-// readFiles reads the embedded files.
-func readFiles() (*files, error) {
+// readFiles returns the embedded files. The doors of one program share them: to join and to
+// compress them takes longer than all else that opens a door.
+var readFiles = sync.OnceValues(func() (*files, error) {
 	f := &files{others: make(map[string]content)}
 	sum := sha256.New()
 	sources, err := readSources()
@@ -90,7 +91,7 @@ func readFiles() (*files, error) {
 	delete(f.others, indexName)
 	delete(f.others, workerName)
 	return f, nil
-}
+})
 
 // readSources returns the embedded files by name, scripts without comments.
 func readSources() (map[string][]byte, error) {
