@@ -15,6 +15,7 @@ import (
 
 // A muted agent is shown as muted; unmuting it takes a signature.
 func TestThePageMutes(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", asking("codex", "", protocol.LevelDrive))
 	b := openPage(g)
 	b.Press("Mute")
@@ -39,6 +40,7 @@ func TestThePageMutes(t *testing.T) {
 
 // The viewer has no button.
 func TestAViewerSeesMutedAgents(t *testing.T) {
+	t.Parallel()
 	s := vim()
 	s.Muted = []string{"codex"}
 	g := serve(t, auth.RoleViewer, "vim-1", s)
@@ -49,6 +51,7 @@ func TestAViewerSeesMutedAgents(t *testing.T) {
 
 // An answer given elsewhere names its author, below the question and in the session.
 func TestAnAnswerNamesItsAuthor(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		decided protocol.Decision
 		change  func(s *protocol.SessionInfo)
@@ -108,6 +111,7 @@ func TestAnAnswerNamesItsAuthor(t *testing.T) {
 
 // The time is right, also on a page that was reloaded.
 func TestSinceWhenAnAgentAsks(t *testing.T) {
+	t.Parallel()
 	s := asking("codex", "", protocol.LevelDrive)
 	s.Keyboard.AskingSince = time.Now().Add(-10 * time.Minute).UnixMilli()
 	g := serve(t, auth.RoleOwner, "", s)
@@ -119,6 +123,7 @@ func TestSinceWhenAnAgentAsks(t *testing.T) {
 
 // The line is text, and turns nothing around it.
 func TestTheListShowsTheLastLine(t *testing.T) {
+	t.Parallel()
 	s := session("make-1", "/home/ada", "make")
 	s.LastLine = "<b>ok</b>  shop/orders\u202e 0.3s"
 	driven := vim()

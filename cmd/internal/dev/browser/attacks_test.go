@@ -21,6 +21,7 @@ const unseen = "\u202e\u2066\u200b\u200f\u2060\ufeff\u00ad\u061c\u2028\u3164\u03
 
 // Foreign names are shown as they are, and stay in their place in the page's sentences.
 func TestNamesDoNotTurnThePagesWords(t *testing.T) {
+	t.Parallel()
 	s := session("x-1", "/home/ada/שלום"+unseen, "/usr/bin/vim", "אבג"+unseen, "e"+strings.Repeat("\u0301", 100)+"nd")
 	s.Title = "title" + unseen + "end"
 	s.Keyboard = protocol.Keyboard{Holder: protocol.HolderAgent, AgentName: "מנהל" + unseen, Level: protocol.LevelDrive, Epoch: 3}
@@ -65,6 +66,7 @@ func (g *gateway) sends(format string, args ...any) {
 
 // A screen that contradicts its description does no harm, and the next one is drawn.
 func TestMalformedRowsDoNoHarm(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
 	g.print("vim-1", "one")
 	b := openPage(g)
@@ -99,6 +101,7 @@ func TestMalformedRowsDoNoHarm(t *testing.T) {
 // The page draws a screen of the largest size, with each cell in another colour, and still
 // responds.
 func TestTheLargestScreen(t *testing.T) {
+	t.Parallel()
 	s := vim()
 	s.Cols, s.Rows = protocol.MaxSize, protocol.MaxSize
 	g := serve(t, auth.RoleOwner, "", s)
@@ -125,6 +128,7 @@ func TestTheLargestScreen(t *testing.T) {
 
 // From the list to the answer and back to the keyboard, without a mouse.
 func TestAQuestionByKeyboardAlone(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "count", protocol.LevelDrive))
 	b := openPage(g)
 	browser.JS[bool](b, `window.mice = 0, ['pointerdown', 'mousedown', 'touchstart'].forEach((k) => addEventListener(k, () => mice++, true)), true`)
@@ -193,6 +197,7 @@ func tree(b *browser.Tab) (all []string) {
 
 // Everything visible has its role and its name.
 func TestAScreenReaderFindsEverything(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "count", protocol.LevelDrive))
 	g.print("vim-1", "package main")
 	b := openPage(g)

@@ -38,6 +38,7 @@ func beside(g *gateway, steps ...chromedp.Action[chromedp.Void]) *browser.Tab {
 }
 
 func TestAnApprovalIsAnswered(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		press func(b *browser.Tab)
 		want  protocol.ChatReply
@@ -76,6 +77,7 @@ func TestAnApprovalIsAnswered(t *testing.T) {
 }
 
 func TestACardIsAnsweredInAnotherPlace(t *testing.T) {
+	t.Parallel()
 	g, no := serve(t, auth.RoleOwner, "", claude()), 0
 	b := beside(g)
 	for says, c := range map[string]*protocol.ChatClosed{
@@ -101,6 +103,7 @@ func TestACardIsAnsweredInAnotherPlace(t *testing.T) {
 
 // The page that answers second says who was first.
 func TestTheFirstAnswerWins(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	g.addRecords("claude-1", approval("toolu_1", "ls"), state(protocol.ChatApproval))
 	b := beside(g)
@@ -120,6 +123,7 @@ func TestTheFirstAnswerWins(t *testing.T) {
 }
 
 func TestAFormIsAnswered(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	g.addRecords("claude-1", questions("toolu_2"), state(protocol.ChatAsks))
 	b := beside(g)
@@ -160,6 +164,7 @@ func TestAFormIsAnswered(t *testing.T) {
 // Cards come before everything else, with the session at the top of the list, whichever session is
 // shown. In the conversation's view they are part of it. A button that moved is dead for a moment.
 func TestCardsComeFirst(t *testing.T) {
+	t.Parallel()
 	late := session("bash-1", "/home/ada", "bash")
 	late.StartedAt++
 	g := serve(t, auth.RoleOwner, "", late, claude())
@@ -187,6 +192,7 @@ func TestCardsComeFirst(t *testing.T) {
 }
 
 func TestAViewerSeesCardsAndCannotAnswer(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "claude-1", claude())
 	g.addRecords("claude-1", approval("toolu_1", "ls"), questions("toolu_2"), state(protocol.ChatApproval))
 	b := openPage(g)
@@ -206,6 +212,7 @@ const readAll = `(async () => {
 
 // Nothing is cut, and invisible characters are written out.
 func TestAnApprovalShowsAll(t *testing.T) {
+	t.Parallel()
 	evil := `<img src=x onerror="faults.push(1)"> rm` + "\u202e\u200b\t\x1b[2K\n" + strings.Repeat("x", 700<<10) + "END"
 	g := serve(t, auth.RoleOwner, "", claude())
 	r := approval("toolu_1", "")
@@ -233,6 +240,7 @@ func TestAnApprovalShowsAll(t *testing.T) {
 // A command after forty lines, or a long one, is allowed only once its end was visible. It can be
 // refused at any time.
 func TestAllowingWaitsForTheEndOfTheText(t *testing.T) {
+	t.Parallel()
 	allow := browser.Button("Allow once")
 	for name, command := range map[string]string{
 		"lines": strings.Repeat("# a comment\n", 40) + "touch HIT", "a long line": strings.Repeat("x", 100<<10) + ";touch HIT",
@@ -275,6 +283,7 @@ func TestAllowingWaitsForTheEndOfTheText(t *testing.T) {
 
 // The card offers nothing that allows it.
 func TestTheCardSaysThatTextIsNotShown(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	r := approval("toolu_1", "PASSWORD=•••••••• make")
 	r.Request.Allows, r.Request.AtTerminal = nil, "a part of it is masked as a secret"
@@ -287,6 +296,7 @@ func TestTheCardSaysThatTextIsNotShown(t *testing.T) {
 
 // TestACardLeavesWhoseAnswerWasLost: the record of the answer is no longer kept, but the list says that nothing waits.
 func TestACardLeavesWhoseAnswerWasLost(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	g.addRecords("claude-1", approval("toolu_1", "go test ./..."), state(protocol.ChatApproval))
 	b := beside(g)

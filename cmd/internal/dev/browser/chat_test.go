@@ -18,6 +18,7 @@ import (
 )
 
 func TestThePageShowsAConversation(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", claude(), vim())
 	aConversation(g)
 	b := openPage(g)
@@ -41,6 +42,7 @@ func quote(s string) string {
 
 // A text is visible while it is written, and the whole text replaces it.
 func TestTextStreams(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)
 	piece := func(text string) protocol.ChatRecord {
@@ -62,6 +64,7 @@ func TestTextStreams(t *testing.T) {
 }
 
 func TestThePageWritesToTheAgent(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)
 	b.WaitFor(`document.querySelector('.prompt textarea')?.disabled === false`)
@@ -95,6 +98,7 @@ func TestThePageWritesToTheAgent(t *testing.T) {
 }
 
 func TestThePageInterrupts(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)
 	require.True(t, browser.JS[bool](b, `document.querySelector('.interrupt').hidden`), "no turn runs")
@@ -108,6 +112,7 @@ func TestThePageInterrupts(t *testing.T) {
 // The conversation continues where it was when a connection was lost, and says what is no longer
 // kept.
 func TestTheConversationGoesOn(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	aConversation(g)
 	b := beside(g)
@@ -135,6 +140,7 @@ func TestTheConversationGoesOn(t *testing.T) {
 // A long conversation stays a window in the document. A reader who scrolls up gets to its
 // beginning, and new items move nothing.
 func TestALongConversation(t *testing.T) {
+	t.Parallel()
 	const all = 9999
 	g := serve(t, auth.RoleOwner, "", claude())
 	for part := range slices.Chunk(slices.Collect(func(yield func(int) bool) {
@@ -182,6 +188,7 @@ func TestALongConversation(t *testing.T) {
 
 // Hostile words are text, turn nothing around them, and take only their own room.
 func TestHostileWordsInAConversation(t *testing.T) {
+	t.Parallel()
 	evil := `<img src=x onerror="faults.push(1)"><script>faults.push(2)</script>`
 	g := serve(t, auth.RoleOwner, "", claude())
 	g.change("claude-1", func(s *protocol.SessionInfo) {
@@ -211,6 +218,7 @@ func TestHostileWordsInAConversation(t *testing.T) {
 
 // Contrast, roles and names.
 func TestTheConversationCanBeReadAndHeard(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"dark", "light"} {
 		g := serve(t, auth.RoleOwner, "", claude())
 		aConversation(g)
@@ -235,6 +243,7 @@ func TestTheConversationCanBeReadAndHeard(t *testing.T) {
 
 // The conversation takes the screen's place, and nothing is wider than the phone.
 func TestAPhoneShowsTheConversation(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	aConversation(g)
 	b := openPage(g, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))

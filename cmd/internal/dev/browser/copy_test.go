@@ -37,6 +37,7 @@ const copies = `((e) => {
 
 // Rows end in line breaks, a wrapped line is one line with its blanks, and blanks end no line.
 func TestCopiedRowsAreLines(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	long := "make build " + strings.Repeat("x", 60) + "        " + "and the rest of the line" // blanks at the edge
 	lines := "first\r\n\x1b[41mred to the edge          \x1b[m\r\n\r\n" + long + "\r\nlast\r\n"

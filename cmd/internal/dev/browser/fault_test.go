@@ -14,6 +14,7 @@ import (
 // TestAFaultOfThePageIsShown provokes every kind of fault: without the line, the page would look
 // alive and do nothing.
 func TestAFaultOfThePageIsShown(t *testing.T) {
+	t.Parallel()
 	b := openPage(serve(t, auth.RoleOwner, "vim-1", vim()))
 	b.WaitFor(`document.querySelector('.session .row')`)
 	for provoke, want := range map[string]string{

@@ -32,6 +32,7 @@ const (
 
 // The page draws some rows, beginning with those in which an agent waits, and finds the others.
 func TestFindInALongList(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", many(1000)...)
 	b := openPage(g)
 	b.WaitFor(rows + " === 200 && " + field)
@@ -63,6 +64,7 @@ func TestFindInALongList(t *testing.T) {
 }
 
 func TestAShortListHasNothingToFind(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", many(4)...)
 	b := openPage(g)
 	b.WaitFor(rows + " === 4")

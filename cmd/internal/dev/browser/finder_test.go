@@ -3,6 +3,7 @@ package browser_test
 import (
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
@@ -15,13 +16,15 @@ import (
 // The session's proxy searches: most rows are not in the page. The newest hit comes first, and the
 // text is no pattern.
 func TestAPersonFindsALineOfAnHourAgo(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "%s", numbered(0, 300)+"Error [1] (first)\r\n"+numbered(300, 600)+"error [1] (second)\r\n"+numbered(600, 700)+"ERROR [1] here")
 	b := openPage(g)
 	b.WaitFor(inView + `.includes('ERROR [1] here') && document.querySelector('.past').clientHeight > 0`)
 	b.RunSteps(browser.Keys("f", chromedp.ModifierCtrl))
 	b.WaitFor(`document.activeElement.closest('.finder')`)
-	b.RunSteps(browser.Keys("error [1]"))
+	// at once: a pause between two keys would search for what is typed so far
+	b.RunSteps(command(input.InsertText, input.InsertTextParams{Text: "error [1]"}))
 	b.WaitFor(browser.Text(".finder .where") + ` === '3 of 3'`)
 	b.WaitFor(`document.querySelector('.sheet .row.hit.now')?.textContent === 'ERROR [1] here'`)
 	require.False(t, browser.JS[bool](b, `document.querySelector('.back').checkVisibility()`))
@@ -45,6 +48,7 @@ func TestAPersonFindsALineOfAnHourAgo(t *testing.T) {
 
 // The last rows of an editor are empty: a question shows those around the cursor.
 func TestAQuestionShowsTheRowsAroundTheCursor(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "", protocol.LevelDrive))
 	g.print("psql-1", "\x1b[?1049h\x1b[Hone\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix\r\nseven\r\neight\r\n~\r\n~\r\n~\r\n~\r\n~\r\n~\x1b[5;1H")
 	b := openPage(g)

@@ -25,6 +25,8 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
+func TestMain(m *testing.M) { browser.RunTests(m) }
+
 // gateway is a scripted gateway behind the real door: it has the test's sessions, shows what the
 // test prints, and notes what pages send.
 type gateway struct {
@@ -437,7 +439,7 @@ func openPage(g *gateway, steps ...chromedp.Action[chromedp.Void]) *browser.Tab 
 // openAt is openPage with the code of another door.
 func openAt(g *gateway, code string, steps ...chromedp.Action[chromedp.Void]) *browser.Tab {
 	g.t.Helper()
-	b := browser.Chromium(g.t)
+	b := browser.OpenTab(g.t)
 	b.RunSteps(append(steps, command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watcher}),
 		chromedp.Navigate(g.url+"/#c="+code))...)
 	b.WaitFor(`document.querySelector('.trip.connected')`)

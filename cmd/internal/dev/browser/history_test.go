@@ -32,7 +32,19 @@ const inView = `(() => {
 	}).sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top).map((r) => r.textContent);
 })()`
 
+// scrollBack scrolls a screen up by some pixels from its end until a script is truthy. It repeats
+// the step: a page that follows the cursor in the same frame, as it fits its letters, moves back.
+func scrollBack(b *browser.Tab, pixels int, until string) {
+	b.T.Helper()
+	b.WaitFor(fmt.Sprintf(`(() => {
+		const box = document.querySelector('.session .screen'), end = box.scrollHeight - box.clientHeight;
+		if (box.scrollTop > end - %d) box.scrollTop = end - %d;
+		return %s;
+	})()`, pixels, pixels, until))
+}
+
 func TestScrollingUpShowsTheHistory(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "%s", numbered(0, 500))
 	b := openPage(g, scheme("dark"))
@@ -83,6 +95,7 @@ func TestScrollingUpShowsTheHistory(t *testing.T) {
 
 // A browser limits the height of an element. Chromium's limit is that of 1.9 million rows.
 func TestAnOpenPageFollowsMillionsOfLines(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "%s", numbered(0, 100))
 	b := openPage(g)
@@ -103,6 +116,7 @@ func TestAnOpenPageFollowsMillionsOfLines(t *testing.T) {
 
 // A reader keeps the place however much the program prints on, and can come back to the end.
 func TestAReaderKeepsThePlaceForMillionsOfLines(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "%s", numbered(0, 900))
 	b := openPage(g)

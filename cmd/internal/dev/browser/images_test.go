@@ -29,6 +29,7 @@ const pngBegins = `'\x89PNG\r\n\x1a\n'`
 
 // The page sends pasted and chosen images in parts; then the prompt names and signs them.
 func TestThePageSendsImages(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)
 	b.WaitFor(`document.querySelector('.prompt textarea')?.disabled === false`)

@@ -19,6 +19,7 @@ const letters = `(() => { const s = document.querySelector('.session .sheet').ge
 
 // A question, its answer, an agent that drives, and what the log says leave the screen where it is.
 func TestNothingMovesTheScreen(t *testing.T) {
+	t.Parallel()
 	for name, view := range map[string][]chromedp.Action[chromedp.Void]{
 		"desktop": nil,
 		"upright": {chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch)},
@@ -54,6 +55,7 @@ func TestNothingMovesTheScreen(t *testing.T) {
 
 // An 80x24 program has most of a desk's window.
 func TestLettersGrow(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim())
 	g.print("vim-1", "one")
 	b := openPage(g)
@@ -65,6 +67,7 @@ func TestLettersGrow(t *testing.T) {
 
 // The start page shows the session whose agent waits, or else the newest, and stays with it.
 func TestTheStartPageShowsASession(t *testing.T) {
+	t.Parallel()
 	newest, other := session("bash-1", "/home/ada", "bash"), vim()
 	newest.StartedAt++
 	g := serve(t, auth.RoleOwner, "", other, newest, asking("codex", "", protocol.LevelDrive))
@@ -85,6 +88,7 @@ func TestTheStartPageShowsASession(t *testing.T) {
 
 // A look at another session loses neither the line that a person began nor how the screen fits.
 func TestADraftStays(t *testing.T) {
+	t.Parallel()
 	s := vim()
 	s.Cols = 120
 	g := serve(t, auth.RoleOwner, "", s, claude())
@@ -108,6 +112,7 @@ func TestADraftStays(t *testing.T) {
 
 // A page has one line to write into. The conversation's takes the place of the other.
 func TestOneLineToWriteInto(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)
 	lines := `[...document.querySelectorAll('form')].filter((f) => f.checkVisibility()).length`
@@ -120,6 +125,7 @@ func TestOneLineToWriteInto(t *testing.T) {
 
 // The buttons of a card are in view, however long what it asks is.
 func TestTheButtonsOfACardStayInView(t *testing.T) {
+	t.Parallel()
 	for name, view := range map[string][]chromedp.Action[chromedp.Void]{
 		"desktop": nil,
 		"upright": {chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch)},
@@ -145,6 +151,7 @@ func TestTheButtonsOfACardStayInView(t *testing.T) {
 
 // Of a session that is hidden the page keeps nothing, neither rows nor what a screen reader was told.
 func TestAHiddenSessionLeavesNothing(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
 	g.print("vim-1", "one")
@@ -158,6 +165,7 @@ func TestAHiddenSessionLeavesNothing(t *testing.T) {
 
 // Ended sessions stay put away, also after the page is loaded again. Others come.
 func TestEndedSessionsArePutAway(t *testing.T) {
+	t.Parallel()
 	ended, later := session("npm-1", "/home/ada", "npm"), session("go-1", "/home/ada", "go")
 	ended.State = protocol.StateExited
 	g := serve(t, auth.RoleViewer, "", vim(), ended, later)
@@ -173,6 +181,7 @@ func TestEndedSessionsArePutAway(t *testing.T) {
 
 // A recording that ended is listed so at once, and not only with the next look at the list.
 func TestARecordingEndsInTheList(t *testing.T) {
+	t.Parallel()
 	s := &shelf{running: true}
 	g := serveOn(t, nil, auth.RoleOwner, "", withRecords(s), vim())
 	b := openPage(g, command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
@@ -188,6 +197,7 @@ func TestARecordingEndsInTheList(t *testing.T) {
 
 // The page names its own decisions "you", and those of another page by its name.
 func TestThePageCallsItselfYou(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
 	b.WaitFor(browser.Button("Take back"))
@@ -208,6 +218,7 @@ func TestThePageCallsItselfYou(t *testing.T) {
 
 // A screen reader hears a question, who got the keyboard, and what the agent typed.
 func TestAScreenReaderHearsWhoTypes(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
 	b.WaitFor(`document.querySelector('.session')`)
@@ -230,6 +241,7 @@ func TestAScreenReaderHearsWhoTypes(t *testing.T) {
 
 // The question of a session that ends says so, and leaves.
 func TestASessionEndsWhileAnAgentAsks(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", asking("codex", "", protocol.LevelDrive))
 	g.print("psql-1", "orders=#")
 	b := asked(place{t: t}, openPage(g))
@@ -242,6 +254,7 @@ func TestASessionEndsWhileAnAgentAsks(t *testing.T) {
 
 // Blocks fill their cells to the edge, and no character is cut.
 func TestBlocksAndWideCharacters(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim())
 	g.print("vim-1", "a\u2588\u2588\u2580\u2597b\r\n\ufb03|\u2a0c|\u2a75|\u2a76|\U0001d54e|\U0001f16f|\u2aa6|end")
 	b := openPage(g)

@@ -14,6 +14,7 @@ import (
 // A link shows where it leads before it opens, on the screen and in the history, and in a program
 // that hides its target.
 func TestLinksShowWhereTheyLead(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	long := "https://example.org/" + strings.Repeat("a", 70) + "/end"
 	g.print("vim-1", "%s", "see "+long+" now\r\n\x1b]8;;https://evil.example/\x1b\\世 https://good.example\x1b]8;;\x1b\\\r\n\x1b]8;;javascript:alert(1)\x1b\\run\x1b]8;;\x1b\\ plain")

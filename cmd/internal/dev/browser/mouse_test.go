@@ -49,6 +49,7 @@ func turnWheel(b *browser.Tab, delta float64, modifiers int64) {
 
 // The wheel scrolls a shell's history, and a program that has no history.
 func TestTheWheelReachesTheProgram(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	g.print("vim-1", "%s", numbered(0, 300))
 	b := openPage(g)
@@ -76,6 +77,7 @@ func TestTheWheelReachesTheProgram(t *testing.T) {
 
 // Buttons reach a program that listens while a person types; Shift keeps them for the browser.
 func TestButtonsReachTheProgram(t *testing.T) {
+	t.Parallel()
 	g, b := typingAt(t)
 	g.print("vim-1", "\x1b[?1049h\x1b[?1002h\x1b[Hmenu")
 	b.WaitFor(inView + `[0] === 'menu'`)
@@ -99,6 +101,7 @@ func TestButtonsReachTheProgram(t *testing.T) {
 
 // A finger scrolls a full-screen program, and its tap clicks there.
 func TestAFingerReachesTheProgram(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	g.print("vim-1", "\x1b[?1049h\x1b[Hless")
 	b := openPage(g, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))

@@ -14,6 +14,7 @@ import (
 // A server that stalls ends no connection. The page sees it all the same, long before TCP does:
 // connection.test.js has the times.
 func TestAStalledServerIsVisible(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "one")
 	b := openPage(g)
@@ -30,6 +31,7 @@ func TestAStalledServerIsVisible(t *testing.T) {
 
 // A network that comes back, and a person who does, have the connection looked at at once.
 func TestThePageLooksAtItsConnection(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	b := openPage(g)
 	probe := func(m *protocol.SessionsList) bool { return m.After != "" }
@@ -41,18 +43,20 @@ func TestThePageLooksAtItsConnection(t *testing.T) {
 
 // A link opens once. The browser that used it is known by its key, and another one is not.
 func TestAUsedLinkOpensWhereItWasUsed(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
 	code := g.opening.Code()
 	b := openAt(g, code)
 	b.RunSteps(chromedp.Navigate("about:blank"), chromedp.Navigate(g.url+"/#c="+code))
 	b.WaitFor(`document.querySelector('.trip.connected')`)
-	other := browser.Chromium(t)
+	other := browser.OpenTab(t)
 	other.RunSteps(chromedp.Navigate(g.url + "/#c=" + code))
 	other.WaitFor(browser.Text(".door") + ".includes('link')")
 }
 
 // A list of recordings that was asked for already is waited for.
 func TestAReloadedRecordingIsShown(t *testing.T) {
+	t.Parallel()
 	g := serveOn(t, nil, auth.RoleOwner, "", withRecords(shop()), vim())
 	b := openPage(g)
 	b.RunSteps(chromedp.Navigate(g.url+"/#r=r-1"), chromedp.Reload())
@@ -62,6 +66,7 @@ func TestAReloadedRecordingIsShown(t *testing.T) {
 // Two sessions of one program in one directory do not look alike: by the name that a person gave,
 // or the time of their start.
 func TestSessionsDoNotLookAlike(t *testing.T) {
+	t.Parallel()
 	named := session("bash-3", "/home/ada", "bash")
 	named.Name = "deploy"
 	g := serve(t, auth.RoleViewer, "", session("bash-1", "/home/ada", "bash"), session("bash-2", "/home/ada", "bash"), named)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
@@ -53,12 +54,14 @@ func allowNotifications(g *gateway) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, _ *chromedp.Target) (void chromedp.Void, err error) {
 		_, err = chromedp.CallBrowser(ctx, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
 			Permission: &cdpbrowser.PermissionDescriptor{Name: "notifications"}, Setting: cdpbrowser.PermissionSettingGranted, Origin: g.url,
+			BrowserContextID: chromedp.FromContext(ctx).BrowserContextID,
 		})
 		return void, err
 	}
 }
 
 func TestThePageCanBeInstalled(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
 	b := openPage(g)
 	got, err := chromedp.Call(b.Ctx, page.GetAppManifest, page.GetAppManifestParams{})
@@ -128,7 +131,9 @@ func openNotified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *
 	w.id = within(t, ids)
 	targets, err := chromedp.Targets(b.Ctx)
 	require.NoError(t, err)
-	at := slices.IndexFunc(targets, func(i *target.Info) bool { return i.Type == "service_worker" })
+	at := slices.IndexFunc(targets, func(i *target.Info) bool {
+		return i.Type == "service_worker" && strings.HasPrefix(i.URL, g.url+"/")
+	})
 	require.GreaterOrEqual(t, at, 0)
 	ctx, cancel := chromedp.NewContext(b.Ctx, chromedp.WithTargetID(targets[at].TargetID), chromedp.WithDetachOnCancel())
 	t.Cleanup(cancel)
@@ -173,6 +178,7 @@ func (w *worker) countStanding() float64 {
 }
 
 func TestANotificationRefuses(t *testing.T) {
+	t.Parallel()
 	g, _, w, next := openNotified(t, auth.RoleOwner)
 	g.change("psql-1", func(s *protocol.SessionInfo) { *s = *asking("codex", "hush", protocol.LevelDrive) })
 	payload := next()
@@ -195,6 +201,7 @@ func TestANotificationRefuses(t *testing.T) {
 }
 
 func TestANotificationTakesBack(t *testing.T) {
+	t.Parallel()
 	g, _, w, next := openNotified(t, auth.RoleOwner)
 	g.change("vim-1", func(s *protocol.SessionInfo) {
 		drive(s)
@@ -210,6 +217,7 @@ func TestANotificationTakesBack(t *testing.T) {
 
 // Its question is not pushed in full: a person has to see it before answering.
 func TestACodingAgentNotifies(t *testing.T) {
+	t.Parallel()
 	g, b, w, next := openNotified(t, auth.RoleOwner)
 	g.change("psql-1", func(s *protocol.SessionInfo) {
 		s.Chat = &protocol.ChatState{Agent: "Claude Code", State: protocol.ChatApproval}
@@ -239,6 +247,7 @@ func TestAProgramsQuestionNotifies(t *testing.T) {
 }
 
 func TestANotificationOpensThePage(t *testing.T) {
+	t.Parallel()
 	g, b, w, next := openNotified(t, auth.RoleViewer)
 	g.change("psql-1", func(s *protocol.SessionInfo) { *s = *asking("codex", "", protocol.LevelDrive) })
 	w.deliver(next())
@@ -254,6 +263,7 @@ func TestANotificationOpensThePage(t *testing.T) {
 
 // The policy lets a script be loaded by one name alone, which the page uses once.
 func TestNoOtherScriptBecomesAWorker(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
 	b := openPage(g)
 	require.Equal(t, "TypeError TypeError", browser.JS[string](b, `(async () => {
@@ -267,8 +277,9 @@ func TestNoOtherScriptBecomesAWorker(t *testing.T) {
 
 // An installed page has no address bar, and on iOS it shares no storage with the browser.
 func TestALinkIsPasted(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
-	b := browser.Chromium(t)
+	b := browser.OpenTab(t)
 	b.RunSteps(chromedp.Navigate(g.url))
 	b.WaitFor(browser.Button("Open"))
 	fill := func(text string) {

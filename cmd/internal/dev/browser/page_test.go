@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -45,6 +44,7 @@ func never(s *protocol.SessionInfo) {
 }
 
 func TestThePageShowsTheListAndALiveSession(t *testing.T) {
+	t.Parallel()
 	bash := session("bash-1", "/home/ada", "bash")
 	bash.IdleMs = 12 * 60_000
 	dark := session("ssh-1", "/home/ada", "ssh", "bastion")
@@ -76,6 +76,7 @@ func TestThePageShowsTheListAndALiveSession(t *testing.T) {
 }
 
 func TestThePageTakesBack(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
 	b.WaitFor(browser.Button("Take back"))
@@ -94,6 +95,7 @@ func TestThePageTakesBack(t *testing.T) {
 }
 
 func TestThePageRefuses(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "look up the failed order", protocol.LevelDrive))
 	g.print("psql-1", "orders=# select count(*) from orders;\r\n count\r\n-------\r\n     3\r\n")
 	b := openPage(g)
@@ -115,6 +117,7 @@ func TestThePageRefuses(t *testing.T) {
 
 // A button that has just appeared, or moved, may be under a finger that meant something else.
 func TestButtonsAreDead(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "", protocol.LevelDrive))
 	b := openPage(g)
 	b.WaitFor(browser.Button("Refuse"))
@@ -139,6 +142,7 @@ func TestButtonsAreDead(t *testing.T) {
 }
 
 func TestThePageGives(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		press string
 		asks  protocol.Level
@@ -162,6 +166,7 @@ func TestThePageGives(t *testing.T) {
 }
 
 func TestAnotherOneAnswers(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("claude", "", protocol.LevelDrive))
 	b := openPage(g)
 	b.WaitFor(`document.querySelector('.question')`)
@@ -173,6 +178,7 @@ func TestAnotherOneAnswers(t *testing.T) {
 
 // A button that a person is about to press does not change its meaning.
 func TestAQuestionThatChangesIsANewOne(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", asking("codex", "count the orders", protocol.LevelType))
 	b := openPage(g)
 	b.WaitFor(browser.Button("Let it") + "?.disabled === false")
@@ -193,6 +199,7 @@ func TestAQuestionThatChangesIsANewOne(t *testing.T) {
 
 // Whatever a program or an agent calls itself is shown as it is.
 func TestHostileWordsAreText(t *testing.T) {
+	t.Parallel()
 	evil := `<img src=x onerror="faults.push(1)"><script>faults.push(2)</script>`
 	s := session("x-1", "/home/ada/"+evil, "x", evil)
 	s.Title, s.Keyboard.AgentName, s.Keyboard.Holder = evil, evil, protocol.HolderAgent
@@ -210,6 +217,7 @@ func TestHostileWordsAreText(t *testing.T) {
 }
 
 func TestAHiddenTabStopsTheStream(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "one")
 	b := openPage(g)
@@ -227,6 +235,7 @@ func TestAHiddenTabStopsTheStream(t *testing.T) {
 }
 
 func TestThePageComesBackToTheSameScreen(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
 	g.print("vim-1", "one")
 	b := openPage(g)
@@ -252,6 +261,7 @@ func TestThePageComesBackToTheSameScreen(t *testing.T) {
 
 // If the server has no room for a page, the page says so, and enters once there is room.
 func TestAPageWaitsForAFullServer(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
 	var full atomic.Bool
 	full.Store(true)
@@ -264,7 +274,7 @@ func TestAPageWaitsForAFullServer(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	b := browser.Chromium(t)
+	b := browser.OpenTab(t)
 	b.RunSteps(chromedp.Navigate(g.url + "/#c=" + o.Code()))
 	b.WaitFor(browser.Text(".door") + " === '64 connections use this token already: trying again'")
 	full.Store(false)
@@ -272,6 +282,7 @@ func TestAPageWaitsForAFullServer(t *testing.T) {
 }
 
 func TestThePageByKeyboardAlone(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim())
 	b := openPage(g)
 	b.WaitFor(`document.querySelector('.sessions a')`)
@@ -307,6 +318,7 @@ func TestThePageByKeyboardAlone(t *testing.T) {
 
 // A page may hear that the screen is hidden before it hears of the epoch that this made.
 func TestShowUnderAnOldEpoch(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
 	g.change("vim-1", func(s *protocol.SessionInfo) { s.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser} })
@@ -324,114 +336,9 @@ func TestShowUnderAnOldEpoch(t *testing.T) {
 	require.Zero(t, count[*protocol.ControlDecide](g), "an agent has the keyboard now")
 }
 
-func TestAPhoneFollowsTheCursor(t *testing.T) {
-	s := vim()
-	s.Cols = 120
-	g := serve(t, auth.RoleOwner, "", s, session("bash-1", "/home/ada", "bash"))
-	b := openPage(g, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))
-	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
-	g.print("vim-1", "\x1b[5;110Hhere")
-	b.WaitFor(browser.Text(".session .sheet") + ".includes('here')")
-	b.WaitFor(`(() => { const c = document.querySelector('.cursor')?.getBoundingClientRect(); return c && c.left >= 0 && c.right <= innerWidth; })()`)
-	require.Equal(t, true, browser.JS[bool](b, `document.documentElement.scrollWidth <= innerWidth`), "the page itself does not scroll sideways")
-	small := browser.JS[[]string](b, `[...document.querySelectorAll('button, a, input')].filter((e) => e.checkVisibility()).filter((e) => {
-		const r = e.getBoundingClientRect();
-		return r.height < 44 || r.width < 44;
-	}).map((e) => e.outerHTML)`)
-	require.Empty(t, small, "targets for a finger")
-	require.True(t, browser.JS[bool](b, `(() => { const r = `+browser.Button("Take back")+`.getBoundingClientRect(); return r.top > 0 && r.bottom <= innerHeight; })()`))
-	b.Press("Fit to width")
-	b.WaitFor(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
-}
-
-// A view that a person has moved or pinched stays, until it is to follow the cursor again.
-func TestAPhoneIsMovedByAFinger(t *testing.T) {
-	s := vim()
-	s.Cols = 120
-	g := serve(t, auth.RoleOwner, "vim-1", s)
-	b := openPage(g, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
-	g.print("vim-1", "\x1b[5;110Hhere")
-	inside := `(() => { const c = document.querySelector('.cursor')?.getBoundingClientRect(); return !!c && c.left >= 0 && c.right <= innerWidth; })()`
-	b.WaitFor(browser.Text(".session .sheet") + ".includes('here') && " + inside)
-	require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Follow the cursor")))
-	pinch := func(from, to int) {
-		for i, x := range []int{from, (from + to) / 2, to} {
-			kind := input.DispatchTouchEventTypeTouchMove
-			if i == 0 {
-				kind = input.DispatchTouchEventTypeTouchStart
-			}
-			touch(b, kind, 195-x, 195+x)
-		}
-		touch(b, input.DispatchTouchEventTypeTouchEnd)
-	}
-	letters := `parseFloat(getComputedStyle(document.querySelector('.session .screen')).fontSize)`
-	pinch(40, 80)
-	b.WaitFor(`Math.abs(` + letters + ` - 22) < 0.5`)
-	b.WaitFor(browser.Button("Follow the cursor"))
-	browser.JS[bool](b, `document.querySelector('.session .screen').scrollLeft = 0, true`)
-	g.print("vim-1", "!")
-	b.WaitFor(browser.Text(".session .sheet") + ".includes('here!')")
-	require.Zero(t, browser.JS[float64](b, `document.querySelector('.session .screen').scrollLeft`), "it stays where a finger has moved it")
-	b.Press("Follow the cursor")
-	b.WaitFor(inside)
-	pinch(100, 40)
-	b.WaitFor(`Math.abs(` + letters + ` - 9) < 0.5`)
-	b.Press("Fit to width")
-	b.WaitFor(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
-}
-
-func touch(b *browser.Tab, kind input.DispatchTouchEventType, x ...int) {
-	points := []*input.TouchPoint{}
-	for i, x := range x {
-		points = append(points, &input.TouchPoint{X: float64(x), Y: 300, ID: new(float64(i))})
-	}
-	b.RunSteps(command(input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points}))
-}
-
-// The lines of a program that prints line by line, and its history, wrap; a picture on the
-// alternate screen does not.
-func TestAPhoneWrapsLines(t *testing.T) {
-	for _, size := range [][2]int64{{390, 844}, {844, 390}} {
-		s := session("make-1", "/home/ada", "make")
-		s.Cols = 200
-		g := serve(t, auth.RoleViewer, "make-1", s)
-		long := strings.Repeat("0123456789", 15)
-		for i := range 60 {
-			g.print("make-1", "%d 世界 \x1b[31m%s\x1b[m end\r\n", i, long)
-		}
-		b := openPage(g, chromedp.EmulateViewport(size[0], size[1], chromedp.EmulateMobile))
-		b.WaitFor(inView + `.some((r) => r.startsWith('59 '))`)
-		b.Press("Wrap lines")
-		b.WaitFor(`document.querySelectorAll('.sheet .line').length > 40`)
-		require.Equal(t, true, browser.JS[bool](b, `(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`))
-		require.Equal(t, "58 世界 "+long+" end", browser.JS[string](b, `[...document.querySelectorAll('.sheet .row')].at(-3).textContent`))
-		require.True(t, browser.JS[bool](b, `[...document.querySelectorAll('.sheet .line')].every((l) => {
-			const range = document.createRange();
-			range.selectNodeContents(l);
-			return range.getBoundingClientRect().right <= innerWidth;
-		})`))
-		b.WaitFor(`(() => { const c = document.querySelector('.cursor').getBoundingClientRect(), s = document.querySelector('.session .screen').getBoundingClientRect();
-			return c.top >= s.top && c.bottom <= s.bottom; })()`)
-
-		browser.JS[bool](b, `document.querySelector('.session .screen').scrollTop -= 2000, true`)
-		b.WaitFor(`document.querySelectorAll('.past .line').length > 20`)
-		overlap := `[...document.querySelectorAll('.past .row')].map((r) => r.getBoundingClientRect()).sort((a, b) => a.top - b.top)
-			.some((r, i, all) => i > 0 && Math.abs(all[i - 1].bottom - r.top) > 1)`
-		require.False(t, browser.JS[bool](b, overlap), "rows of the history stand below one another")
-		b.Press("Back to now")
-
-		g.print("make-1", "\x1b[?1049h\x1b[Hpicture")
-		b.WaitFor(`document.querySelector('.sheet .row').textContent === 'picture' && document.querySelectorAll('.line').length === 0`)
-		require.Equal(t, "undefined", browser.JS[string](b, "typeof "+browser.Button("Do not wrap")))
-		g.print("make-1", "\x1b[?1049l")
-		b.WaitFor(`document.querySelectorAll('.sheet .line').length > 40`)
-		b.Press("Do not wrap lines")
-		b.WaitFor(`document.querySelectorAll('.sheet .line').length === 0`)
-	}
-}
-
 // All text of the page has a contrast of 4.5 to its background (WCAG 2), in both themes.
 func TestWordsCanBeRead(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"dark", "light"} {
 		g := desk(t, true)
 		b := openPage(g, scheme(name))
@@ -460,6 +367,7 @@ const faint = `import(document.querySelector('script[src$="app.js"]').src.replac
 
 // TestFirstPaint bounds what a phone loads before it shows a session.
 func TestFirstPaint(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	g.print("vim-1", "one")
 	var mu sync.Mutex

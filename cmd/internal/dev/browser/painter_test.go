@@ -236,7 +236,7 @@ func differences(s *screen.Screen, grid [][]cell) (all []string, cells int) {
 
 // onScreen opens a page that has only a screen, in the colours of the model.
 func onScreen(t *testing.T) *browser.Tab {
-	b := browser.Chromium(t)
+	b := browser.OpenTab(t)
 	b.RunSteps(chromedp.Navigate(bare(t).URL))
 	script, err := os.ReadFile("testdata/grid.js")
 	require.NoError(t, err)
@@ -262,6 +262,7 @@ func onScreen(t *testing.T) *browser.Tab {
 // TestThePageDrawsTheCellsOfTheModel reads back every cell of the screen corpus from where Chromium
 // has put it.
 func TestThePageDrawsTheCellsOfTheModel(t *testing.T) {
+	t.Parallel()
 	b := onScreen(t)
 	screens, same, cells, wrong := 0, 0, 0, 0
 	for _, p := range corpus(t) {
@@ -281,6 +282,7 @@ func TestThePageDrawsTheCellsOfTheModel(t *testing.T) {
 
 // Moved rows are moved, changed rows are drawn, and the others are left alone.
 func TestOnlyChangedRowsAreDrawn(t *testing.T) {
+	t.Parallel()
 	b := onScreen(t)
 	s := screen.New(screen.Config{Cols: 40, Rows: 10})
 	var last *protocol.Rows
@@ -315,6 +317,7 @@ func TestOnlyChangedRowsAreDrawn(t *testing.T) {
 
 // The cursor looks as the program wants it, over the whole of a wide character.
 func TestTheCursor(t *testing.T) {
+	t.Parallel()
 	b := onScreen(t)
 	for in, want := range map[string]string{
 		"a\x1b[31mb\x1b[m\b": "block 1,0 1x1 \"b\" rgb(0, 0, 0) on rgb(205, 0, 0)",

@@ -103,6 +103,7 @@ func withRecords(s *shelf) func(*door.Terms) {
 }
 
 func TestThePagePlaysARecording(t *testing.T) {
+	t.Parallel()
 	s := shop()
 	s.add(event(2, "x", "0"))
 	g := serveOn(t, nil, auth.RoleOwner, "", withRecords(s), vim())
@@ -148,6 +149,7 @@ func TestThePagePlaysARecording(t *testing.T) {
 
 // A page of one session has no list, and opens the recording from the session.
 func TestTheRecordingOfTheOnlySession(t *testing.T) {
+	t.Parallel()
 	g := serveOn(t, nil, auth.RoleOwner, "vim-1", withRecords(shop()), vim())
 	b := openPage(g)
 	link := `[...document.querySelectorAll('.session footer a')].find((a) => a.checkVisibility())`
@@ -160,6 +162,7 @@ func TestTheRecordingOfTheOnlySession(t *testing.T) {
 
 // The recording is played from its start, and then follows the session.
 func TestARunningRecordingGoesOn(t *testing.T) {
+	t.Parallel()
 	s := shop()
 	s.running = true
 	g := serveOn(t, nil, auth.RoleOwner, "", withRecords(s), vim())
@@ -182,6 +185,7 @@ func TestARunningRecordingGoesOn(t *testing.T) {
 
 // Recordings hold what a program printed at any time.
 func TestAViewerHasNoRecordings(t *testing.T) {
+	t.Parallel()
 	g := serveOn(t, nil, auth.RoleViewer, "", withRecords(shop()), vim())
 	b := openPage(g)
 	b.WaitFor(`document.querySelectorAll('.sessions li').length === 1`)

@@ -121,9 +121,11 @@ var scenes = []struct {
 
 // TestScenes has axe-core look at every scene. With PICTURES=DIR it puts a picture of each there, as make clients does.
 func TestScenes(t *testing.T) {
+	t.Parallel()
 	axe := axeCore(t)
 	for _, s := range scenes {
 		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
 			b := s.set(place{t, s.view, s.theme})
 			browser.JS[bool](b, `Promise.all(document.getAnimations().map((a) => a.finished)).then(() => true)`)
 			if dir := os.Getenv("PICTURES"); dir != "" {
@@ -143,7 +145,9 @@ func TestScenes(t *testing.T) {
 // axeCore returns the script of axe-core.
 func axeCore(t *testing.T) string {
 	browser.ChromiumPath(t)
-	script, err := os.ReadFile(filepath.Join("..", "..", "..", "..", ".ci", "node_modules", "axe-core", "axe.min.js"))
+	ci := filepath.Join("..", "..", "..", "..", ".ci")
+	require.FileExists(t, filepath.Join(ci, "package.json"), "a wrong path would skip every scene")
+	script, err := os.ReadFile(filepath.Join(ci, "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Skip("axe-core is not installed: npm install --prefix .ci")
 	}
@@ -268,7 +272,7 @@ func compareWords(p place) *browser.Tab {
 	g := serve(p.t, auth.RoleOwner, "")
 	g.hold = make(chan struct{})
 	p.t.Cleanup(func() { close(g.hold) })
-	b := browser.Chromium(p.t)
+	b := browser.OpenTab(p.t)
 	b.RunSteps(scheme(p.theme), chromedp.Navigate(g.url+"/#c="+g.opening.Code()))
 	b.WaitFor(`document.querySelector('.words')`)
 	return b
@@ -368,8 +372,7 @@ func looksBack(p place, how string) *browser.Tab {
 		b.RunSteps(browser.Keys("TestOrder17"), browser.Keys("\r"))
 		b.WaitFor(`document.querySelector('.hit')`)
 	default:
-		browser.JS[bool](b, `document.querySelector('.session .screen').scrollTop -= 3000, true`)
-		b.WaitFor(`document.querySelector('.past .row')`)
+		scrollBack(b, 3000, `document.querySelector('.past .row')`)
 	}
 	return b
 }

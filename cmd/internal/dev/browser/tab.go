@@ -32,7 +32,7 @@ func ChromiumPath(t *testing.T) string {
 	return path
 }
 
-// Tab is a tab of a browser of its own.
+// Tab is a tab of a browser.
 type Tab struct {
 	T   *testing.T
 	Ctx context.Context //nolint:containedctx // chromedp's tab is its context
@@ -46,18 +46,33 @@ func TrustKey(key string) chromedp.ExecAllocatorOption {
 // Chromium opens an empty tab in a window of a laptop's size. Its browser ends with the test.
 func Chromium(t *testing.T, more ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
+	// Not the test's own context: the cleanups of a test may still use the browser.
+	ctx, end := newBrowser(context.WithoutCancel(t.Context()), ChromiumPath(t), more...)
+	t.Cleanup(end)
+	return prepareTab(t, ctx)
+}
+
+// newBrowser returns the context of a browser, which starts with its first step.
+func newBrowser(
+	ctx context.Context, path string, more ...chromedp.ExecAllocatorOption,
+) (_ context.Context, end func()) {
 	// chromedp chooses the data folder, since it ends the processes that outlive Chromium and would
 	// write there.
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(ChromiumPath(t)), chromedp.NoSandbox, chromedp.WSURLReadTimeout(Patience),
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(Patience),
 		chromedp.WindowSize(1280, 800), chromedp.Flag("force-color-profile", "srgb"),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true))
-	options = append(options, more...)
-	// Not the test's own context: the cleanups of a test may still use the browser.
-	ctx, cancel := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
+	ctx, freeAllocator := chromedp.NewExecAllocator(ctx, append(options, more...)...)
+	ctx, closeBrowser := chromedp.NewContext(ctx)
+	return ctx, func() {
+		closeBrowser()
+		freeAllocator()
+	}
+}
+
+// prepareTab gives a new tab the size of a laptop's window, and the script that remembers answers.
+func prepareTab(t *testing.T, ctx context.Context) *Tab { //nolint:revive // t comes first in helpers
+	t.Helper()
 	b := &Tab{t, ctx}
 	b.RunSteps(chromedp.EmulateViewport(1280, 800))
 	b.RunBeforeScripts(remember)

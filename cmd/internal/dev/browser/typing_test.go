@@ -58,6 +58,7 @@ func typingAt(t *testing.T, steps ...chromedp.Action[chromedp.Void]) (*gateway, 
 }
 
 func TestThePageTypes(t *testing.T) {
+	t.Parallel()
 	g, b := typingAt(t)
 	b.RunSteps(browser.Keys("ls é"), browser.Keys("\r"))
 	at := g.waitTyped(0, "ls é<enter>")
@@ -84,6 +85,7 @@ func TestThePageTypes(t *testing.T) {
 
 // Tab belongs to the program only while a person types there.
 func TestAWayOut(t *testing.T) {
+	t.Parallel()
 	g, b := typingAt(t)
 	b.RunSteps(browser.Keys("\r", chromedp.ModifierCtrl, chromedp.ModifierShift))
 	b.WaitFor(`document.activeElement.textContent === 'Type here'`)
@@ -104,6 +106,7 @@ func TestAWayOut(t *testing.T) {
 
 // The page types only the final text of an input method, not its intermediate states.
 func TestACompositionIsTypedOnce(t *testing.T) {
+	t.Parallel()
 	g, b := typingAt(t)
 	compose := func(text string) chromedp.Action[chromedp.Void] {
 		n := int64(len([]rune(text)))
@@ -131,6 +134,7 @@ func TestACompositionIsTypedOnce(t *testing.T) {
 }
 
 func TestAPhoneTypes(t *testing.T) {
+	t.Parallel()
 	g, b := typingAt(t, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
 	b.WaitFor(`document.querySelectorAll('.keys button').length === 20`)
 	off := browser.JS[[]string](b, `[...document.querySelectorAll('button, a, input')].filter((e) => e.checkVisibility()).filter((e) => {
@@ -173,6 +177,7 @@ func TestAPhoneTypes(t *testing.T) {
 // A phone on its side is a phone: the rows have most of its height, also while its person types, and
 // a question is one line then.
 func TestAPhoneOnItsSide(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "", protocol.LevelDrive))
 	b := openPage(g, chromedp.EmulateViewport(844, 390, chromedp.EmulateMobile, chromedp.EmulateTouch))
 	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
@@ -193,6 +198,7 @@ func TestAPhoneOnItsSide(t *testing.T) {
 
 // The page says what was not typed, and drops what was to follow.
 func TestThePageSaysWhatWasNotTyped(t *testing.T) {
+	t.Parallel()
 	g, b := typingAt(t)
 	// The second in which keys are dropped lasts until the test has typed some.
 	browser.JS[bool](b, `window.later = setTimeout, window.setTimeout = (act, ms) => ms === 1000 ? (window.heed = act, 1e9) : later(act, ms), true`)
@@ -233,6 +239,7 @@ func TestThePageSaysWhatWasNotTyped(t *testing.T) {
 
 // The page shows it as text, and no longer when a password is asked.
 func TestThePageShowsAnAgentsTyping(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	b := openPage(g)
 	b.WaitFor(`document.querySelector('.cursor')`)

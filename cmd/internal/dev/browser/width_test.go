@@ -51,6 +51,7 @@ func table(widths []uint8, n uint8) string {
 
 // The page counts columns as the model does. go test -run TestWidths -update makes the table.
 func TestWidths(t *testing.T) {
+	t.Parallel()
 	all := widths()
 	want := fmt.Sprintf("// Made by cmd/internal/dev/browser from the terminal model; see width.js.\nexport const wide = '%s';\nexport const zero = '%s';\n",
 		table(all, 2), table(all, 0))

@@ -13,14 +13,15 @@ import (
 )
 
 func TestTheWordsAreThoseOfTheKey(t *testing.T) {
+	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim())
 	g.hold = make(chan struct{})
 	letIn := sync.OnceFunc(func() { close(g.hold) })
 	t.Cleanup(letIn)
-	b := browser.Chromium(t)
+	b := browser.OpenTab(t)
 	b.RunSteps(chromedp.Navigate(g.url))
 	b.WaitFor(browser.Text(".door") + ".includes('run gateway open')")
-	b = browser.Chromium(t)
+	b = browser.OpenTab(t)
 	b.RunSteps(chromedp.Navigate(g.url + "/#c=" + g.opening.Code()))
 	// A page that is let in before its request to enter was answered has no words to show.
 	b.WaitFor(`document.querySelector('.door .words')`)

@@ -471,7 +471,7 @@ func isClient(call *ast.CallExpr) bool {
 		return false
 	}
 	if pkg.Name == "browser" {
-		return f.Sel.Name == "Chromium" || f.Sel.Name == "Installed"
+		return slices.Contains([]string{"Chromium", "ChromiumPath", "OpenTab"}, f.Sel.Name)
 	}
 	return pkg.Name == "os" && f.Sel.Name == "Getenv" &&
 		len(call.Args) == 1 && unquote(call.Args[0]) == "CLIENTS"
