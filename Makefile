@@ -23,7 +23,7 @@ $(error $(GO_PROBLEM))
 endif
 endif
 
-.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test clients clients-newest test-as-root test-slow-looks mutants lint lint-go lint-page fmt fuzz peers bench bench-write score tools nfpm clean
+.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test test-page clients clients-newest test-as-root test-slow-looks mutants lint lint-go lint-page fmt fuzz peers bench bench-write score tools nfpm clean
 
 all: build
 
@@ -117,16 +117,25 @@ check:
 	@echo "check: go vet, the tests of all packages but the end-to-end tests, and those of the page's scripts; about a minute"
 	go vet ./...
 	@$(TESTRUN) -vet=off $$(go list ./... | grep -v -e /internal/e2e -e /internal/dev/bench)
+	@$(MAKE) --silent test-page
+
+# The unit tests of the page's scripts.
+test-page:
 	@if command -v node >/dev/null; then node --test gateway/doors/page/static-tests/*.test.js; \
-		else echo "check: node is not installed: the unit tests of the page's scripts are skipped"; fi
+		else echo "test-page: node is not installed: the unit tests of the page's scripts are skipped"; fi
 
 CLIENTS_IN = ./cmd/gateway ./cmd/internal/dev/browser ./cmd/internal/e2e/agents ./cmd/internal/e2e/chat ./cmd/internal/e2e/consent ./cmd/internal/e2e/gateways ./cmd/internal/e2e/session ./proxy ./proxy/terminal/screen
+
+# Those that make test runs without the race detector run without it here, too, and are compiled once. Of the others and of these,
+# one package at a time runs.
+CLIENTS_PLAIN = $(E2E) ./proxy/terminal/screen
 
 clients: build $(TOOLS)/nfpm-$(NFPM)
 	@echo "clients: the tests with real agents, SDKs, terminals, a browser and older binaries, of $(CLIENTS_IN)"
 	@rm -f bin/soak.txt
 	@tests=$$($(TESTRUN) -needs client $(CLIENTS_IN)) && \
-	$(TESTRUN) CLIENTS=1 SOAK_FIGURES="$$PWD/bin/soak.txt" PICTURES="$$PWD/bin/pages" CGO_ENABLED=1 -race -timeout=60m "-run=$$tests" $(CLIENTS_IN)
+	$(TESTRUN) CLIENTS=1 PICTURES="$$PWD/bin/pages" CGO_ENABLED=1 -race -p=1 -timeout=60m "-run=$$tests" $(filter-out $(CLIENTS_PLAIN),$(CLIENTS_IN)) \
+		beside CLIENTS=1 SOAK_FIGURES="$$PWD/bin/soak.txt" -trimpath -p=1 -timeout=60m "-run=$$tests" $(CLIENTS_PLAIN)
 	@cat bin/soak.txt
 	cd contrib/cluster && CGO_ENABLED=1 go test -race -timeout 10m ./joined
 
