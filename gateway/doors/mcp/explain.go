@@ -54,9 +54,7 @@ var next = map[protocol.Code]string{
 		"right",
 	protocol.CodeBlackout: "wait with terminal_wait for=changed: it ends when the user " +
 		"shows the screen again",
-	protocol.CodeSecretPrompt: "the user does this part alone: wait with terminal_wait " +
-		"for=waiting, which ends when the program waits for something else; then look with " +
-		"terminal_read",
+	protocol.CodeSecretPrompt: "terminal_wait for=waiting ends after it",
 	protocol.CodeUserTyping: "wait with terminal_wait for=changed, then look with terminal_read " +
 		"before you type; only the user can submit or clear a line of theirs, and terminal_say " +
 		"can ask for that",

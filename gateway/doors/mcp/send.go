@@ -284,6 +284,9 @@ var looks = []string{lookChanges, lookScreen, lookNone}
 // failureReason says why an input did not arrive whole, and what to do next.
 func failureReason(got *protocol.InputResult) string {
 	out, advice := text.Refusal(got.Reason, got.Message), next[got.Reason]
+	if got.Reason == protocol.CodeSecretPrompt && got.Message != "" {
+		advice = "" // no person is there: the message names the next step
+	}
 	if text.CutOff(got) {
 		out = "control ended while you typed: " + text.EndedAs(got)
 		if advice = lookFirst; got.Ended == protocol.ReasonExited {
@@ -302,9 +305,10 @@ func failureReason(got *protocol.InputResult) string {
 // helpsToLook reports whether the screen helps to decide what to do about a failed input.
 func helpsToLook(got *protocol.InputResult) bool {
 	switch got.Reason {
-	case protocol.CodeScreenChanged, protocol.CodeUserTyping, protocol.CodeStaleEpoch,
-		protocol.CodeSecretPrompt:
+	case protocol.CodeScreenChanged, protocol.CodeUserTyping, protocol.CodeStaleEpoch:
 		return true
+	case protocol.CodeSecretPrompt:
+		return got.WrittenBytes > 0 // else the agent has seen it
 	}
 	return got.Ended != "" || text.CutOff(got) || text.UnmetStep(got) != ""
 }

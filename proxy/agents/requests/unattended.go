@@ -104,8 +104,6 @@ func onlyInterrupts(names string) bool {
 
 // unansweredSecretMessage tells an agent of a question for a secret while no person is there.
 func unansweredSecretMessage(sessionID string) string {
-	return "the program asks for a password, which only a person may type, and no person is at " +
-		"this terminal: the user does that with gateway attach " + sessionID +
-		"; the keys ctrl-c or ctrl-d give the question up, and closing the terminal ends " +
-		"the program"
+	return "password: no person is at this terminal; the user runs gateway attach " + sessionID +
+		", or send ctrl-c"
 }

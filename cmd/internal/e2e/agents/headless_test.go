@@ -257,7 +257,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 func TestAPasswordInAnAgentsTerminalIsForAPerson(t *testing.T) {
 	w, a := world.NewAgent(t)
 	id, _ := a.RunProgram(world.Args{"program": "sh", "args": []string{"-c", `printf 'Password: '; stty -echo; read secret; stty echo; echo; echo "got ${#secret} characters"; exec cat`}})
-	a.MustFail("terminal_send", world.Args{"text": "guessed", "enter": true}, "password", "no person is at this terminal", "gateway attach "+id)
+	a.MustFail("terminal_send", world.Args{"text": "guessed", "enter": true}, "password", "no person is at this terminal", "gateway attach "+id, "ctrl-c")
 	a.MustCall("terminal_read", world.Args{"view": "screen"}, "no person is at this terminal", "ctrl-c")
 	s := w.Terminal(100, 24)
 	s.Run("gateway attach " + id)
