@@ -278,8 +278,13 @@ func (g *gateway) history(m *protocol.Read) protocol.Message {
 	s := g.screens[m.SessionID]
 	oldest, stop := s.HistoryNumber(), s.HistoryNumber()+uint64(s.HistoryLen())
 	first := stop - min(stop-oldest, uint64(m.Scrollback))
+	last := stop
+	if m.Match != "" { // a search that took too long goes on, perhaps from a row of the screen
+		_, rows := s.Size()
+		last += uint64(rows)
+	}
 	if m.FromLine != nil {
-		if first = *m.FromLine; first < oldest || first > stop {
+		if first = *m.FromLine; first < oldest || first > last {
 			return &protocol.Error{RequestID: m.RequestID, Code: protocol.CodeBadMessage, Field: "fromLine", Message: "no longer kept"}
 		}
 		stop = min(stop, first+uint64(m.Scrollback))

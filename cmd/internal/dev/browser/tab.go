@@ -16,7 +16,7 @@ import (
 )
 
 // Patience bounds every wait for the browser; nothing is measured by it.
-const Patience = time.Minute
+const Patience = 3 * time.Minute
 
 // ChromiumPath returns Chromium's path. It skips the test without Chromium, and unless make clients
 // has set CLIENTS. A test whose preparations take time calls it before them.
