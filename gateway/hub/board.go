@@ -3,6 +3,7 @@ package hub
 import (
 	"reflect"
 	"slices"
+	"sort"
 	"time"
 
 	"terminalproxy/protocol"
@@ -157,8 +158,9 @@ func (l *lists) sendChanges(b *board) {
 	if len(m.Sessions)+len(m.Gone) == 0 && !differs {
 		return
 	}
-	slices.SortFunc(m.Sessions, func(a, b protocol.SessionInfo) int {
-		return comparePlaces(Place{a.StartedAt, a.SessionID}, Place{b.StartedAt, b.SessionID})
+	sort.Slice(m.Sessions, func(i, k int) bool {
+		a, b := &m.Sessions[i], &m.Sessions[k]
+		return comparePlaces(Place{a.StartedAt, a.SessionID}, Place{b.StartedAt, b.SessionID}) < 0
 	})
 	slices.Sort(m.Gone)
 	for p := range b.watchers {

@@ -3,7 +3,6 @@ package local
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 
 	"terminalproxy/gateway/hub"
 	"terminalproxy/protocol"
@@ -93,9 +93,7 @@ func (k *keeper) loadSessions() {
 		k.files[protocol.SessionID(session[0])] = path
 		all = append(all, session)
 	}
-	slices.SortFunc(all, func(a, b []protocol.Message) int {
-		return cmp.Compare(endTime(a), endTime(b))
-	})
+	sort.Slice(all, func(i, k int) bool { return endTime(all[i]) < endTime(all[k]) })
 	peer := k.hub.Join(hub.Member{Role: hub.RoleProxy, Local: true})
 	defer peer.Leave()
 	for _, session := range all {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -140,10 +141,11 @@ func (b *Book) writeRequests(out *bytes.Buffer) {
 	defer b.mu.Unlock()
 	const requests = "terminalproxy_http_requests_total"
 	writeFamily(out, requests, "counter", "Requests answered, by path and status.")
-	compare := func(a, c answerKey) int {
-		return cmp.Or(a.compareTo(c.requestKey), a.status-c.status)
-	}
-	for _, k := range slices.SortedFunc(maps.Keys(b.requests), compare) {
+	keys := slices.Collect(maps.Keys(b.requests))
+	sort.Slice(keys, func(i, k int) bool {
+		return cmp.Or(keys[i].compareTo(keys[k].requestKey), keys[i].status-keys[k].status) < 0
+	})
+	for _, k := range keys {
 		fmt.Fprintf(out, "%s{method=%q,path=%q,status=\"%d\"} %d\n",
 			requests, k.method, k.path, k.status, b.requests[k])
 	}
@@ -158,7 +160,9 @@ func (b *Book) writeTimes(out *bytes.Buffer) {
 		"histogram",
 		"How long answers took, waiting for facts and for the user included.",
 	)
-	for _, k := range slices.SortedFunc(maps.Keys(b.times), requestKey.compareTo) {
+	keys := slices.Collect(maps.Keys(b.times))
+	sort.Slice(keys, func(i, k int) bool { return keys[i].compareTo(keys[k]) < 0 })
+	for _, k := range keys {
 		h, sum := b.times[k], uint64(0)
 		labels := fmt.Sprintf("method=%q,path=%q", k.method, k.path)
 		for i, n := range h.buckets {

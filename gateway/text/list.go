@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -19,11 +20,12 @@ const maxEnded = 5
 // is lost, then the newest of those that have ended.
 func SelectListed(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left int) {
 	shown = slices.Clone(sessions)
-	slices.SortStableFunc(shown, func(a, b protocol.SessionInfo) int {
+	sort.SliceStable(shown, func(i, k int) bool {
+		a, b := shown[i], shown[k]
 		if a.State == protocol.StateExited && b.State == protocol.StateExited {
-			return cmp.Compare(b.StartedAt, a.StartedAt)
+			return a.StartedAt > b.StartedAt
 		}
-		return cmp.Or(cmp.Compare(stateRank(a), stateRank(b)), cmp.Compare(b.UsedAt, a.UsedAt))
+		return cmp.Or(cmp.Compare(stateRank(a), stateRank(b)), cmp.Compare(b.UsedAt, a.UsedAt)) < 0
 	})
 	alive := slices.IndexFunc(shown, hasExited)
 	if alive < 0 || len(shown)-alive <= maxEnded {

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"syscall"
@@ -80,7 +80,7 @@ func Recordings(dir string) (all []Known) {
 			all = append(all, k)
 		}
 	}
-	slices.SortFunc(all, func(a, b Known) int { return b.Begin.Compare(a.Begin) })
+	sort.Slice(all, func(i, k int) bool { return all[i].Begin.After(all[k].Begin) })
 	return all
 }
 

@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"sort"
 	"time"
 
 	"terminalproxy/gateway/client"
@@ -282,11 +283,12 @@ func (f *facts) sessionsToAsk(all []protocol.SessionInfo) (ids []string) {
 		}
 		return at
 	}
-	slices.SortStableFunc(all, func(x, y protocol.SessionInfo) int {
+	sort.SliceStable(all, func(i, k int) bool {
+		x, y := all[i], all[k]
 		return cmp.Or(
 			cmp.Compare(left(x), left(y)), cmp.Compare(distance(x), distance(y)),
 			cmp.Compare(y.UsedAt, x.UsedAt),
-		)
+		) < 0
 	})
 	for _, s := range all {
 		ids = append(ids, s.SessionID)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -105,7 +106,10 @@ func (o *Own) appendAdded(dst []Span, n int, line string) []Span {
 
 // merged returns the spans in order, with those that meet joined.
 func merged(all []Span) []Span {
-	slices.SortFunc(all, func(a, b Span) int { return cmp.Or(a.Line-b.Line, a.From-b.From, a.To-b.To) })
+	sort.Slice(all, func(i, k int) bool {
+		a, b := all[i], all[k]
+		return cmp.Or(a.Line-b.Line, a.From-b.From, a.To-b.To) < 0
+	})
 	out := all[:0]
 	for _, s := range all {
 		if last := len(out) - 1; last >= 0 && out[last].Line == s.Line && s.From < out[last].To {

@@ -1,12 +1,12 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -72,9 +72,7 @@ func contextOfAll(ctx context.Context, env *cli.Env, c *client.Client) error {
 	running := slices.DeleteFunc(sessions, func(s protocol.SessionInfo) bool {
 		return s.State != protocol.StateRunning
 	})
-	slices.SortStableFunc(running, func(x, y protocol.SessionInfo) int {
-		return cmp.Compare(x.IdleMs, y.IdleMs)
-	})
+	sort.SliceStable(running, func(i, k int) bool { return running[i].IdleMs < running[k].IdleMs })
 	return printContext(ctx, env, c, running)
 }
 

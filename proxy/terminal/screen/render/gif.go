@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"sort"
 	"time"
 
 	"terminalproxy/proxy/terminal/screen"
@@ -125,8 +126,10 @@ func changedBox(a, b *image.RGBA) image.Rectangle {
 func palettedPart(img, last *image.RGBA, box image.Rectangle) *image.Paletted {
 	counts := make(map[color.RGBA]int)
 	runs(img, last, box, func(c color.RGBA, _, n int) { counts[c] += n })
-	colors := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int {
-		return cmp.Or(counts[b]-counts[a], cmp.Compare(shuffledOrder(a), shuffledOrder(b)))
+	colors := slices.Collect(maps.Keys(counts))
+	sort.Slice(colors, func(i, k int) bool {
+		a, b := colors[i], colors[k]
+		return cmp.Or(counts[b]-counts[a], cmp.Compare(shuffledOrder(a), shuffledOrder(b))) < 0
 	})
 	table := color.Palette{color.RGBA{}}
 	for _, c := range colors[:min(len(colors), 255)] {
