@@ -30,6 +30,8 @@ type lines struct {
 
 	mu  sync.Mutex // one line at a time
 	out io.WriteCloser
+
+	cancelled cancelledRequests
 }
 
 func newLines(in io.ReadCloser, out io.WriteCloser) *lines {
@@ -107,13 +109,29 @@ func (l *lines) acceptLine(line []byte) {
 			"JSON-RPC 2.0: %w", err))
 		return
 	}
-	if r, ok := message.(*jsonrpc.Request); ok && r.Method == "initialize" {
+	if r, ok := message.(*jsonrpc.Request); ok {
+		l.noteRequest(r)
+	}
+	l.ready = append(append(l.ready, line...), '\n')
+}
+
+func (l *lines) noteRequest(r *jsonrpc.Request) {
+	switch {
+	case r.Method == "initialize":
 		var params struct {
 			Version string `json:"protocolVersion"`
 		}
 		l.batches = json.Unmarshal(r.Params, &params) == nil && params.Version < batchless
+	case r.IsCall():
+		l.cancelled.forget(r.ID) // a client that uses an id again waits for an answer
+	case r.Method == "notifications/cancelled":
+		var params struct {
+			ID any `json:"requestId"`
+		}
+		if json.Unmarshal(r.Params, &params) == nil {
+			l.cancelled.note(params.ID)
+		}
 	}
-	l.ready = append(append(l.ready, line...), '\n')
 }
 
 // batchless is the first revision without lists of messages.
@@ -173,6 +191,9 @@ func (l *lines) refuseLine(id any, code int, why error) {
 type lineWriter struct{ l *lines }
 
 func (w lineWriter) Write(p []byte) (int, error) {
+	if w.l.cancelled.isAnswered(p) {
+		return len(p), nil
+	}
 	w.l.mu.Lock()
 	defer w.l.mu.Unlock()
 	return w.l.out.Write(p)
