@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/access/secrets"
 	"terminalproxy/gateway/client"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
@@ -101,6 +102,47 @@ func TestAgentOverPlainHTTP(t *testing.T) {
 	require.NotEqual(t, grant.AgentID, other.AgentID, "a key makes an agent of its own")
 	agent.header.Set("Terminal-Agent-Key", "short")
 	require.Contains(t, agent.mustAnswer(http.StatusBadRequest, "GET", "/v1/sessions", ""), "at least 32 characters")
+}
+
+// A path that is not served, or not with this method, is refused as everything else is: in JSON,
+// with a code and the next step.
+func TestUnknownPathsAreRefusedInJSON(t *testing.T) {
+	addr, tokens, _ := tcp(t, Config{})
+	callers := map[string]*httpClient{
+		"agent": bearer(addr, tokens[auth.RoleAgent]).plain(t), "no token": bearer(addr, "").plain(t),
+	}
+	for _, tt := range []struct {
+		method, path string
+		status       int
+		allow        string
+	}{
+		{"GET", "/v1/nope", http.StatusNotFound, ""},
+		{"POST", "/v1/nope", http.StatusNotFound, ""},
+		{"GET", "/v1/sessions/vim-1/nope", http.StatusNotFound, ""},
+		{"GET", "/v1", http.StatusNotFound, ""},
+		{"GET", "/v2/sessions", http.StatusNotFound, ""},
+		{"GET", "/", http.StatusNotFound, ""},
+		{"GET", "/mcp", http.StatusNotFound, ""},
+		{"DELETE", "/v1/sessions", http.StatusMethodNotAllowed, "GET"},
+		{"POST", "/healthz", http.StatusMethodNotAllowed, "GET"},
+		{"POST", protocol.PathAgent, http.StatusMethodNotAllowed, "GET"},
+		{"GET", protocol.PathProof, http.StatusMethodNotAllowed, "POST"},
+		{"GET", secrets.PathAsk, http.StatusMethodNotAllowed, "POST"},
+	} {
+		for name, c := range callers {
+			status, body := c.do(tt.method, tt.path, "")
+			require.Equal(t, tt.status, status, "%s: %s %s", name, tt.method, tt.path)
+			var got struct {
+				Error struct{ Code, Message string }
+			}
+			require.NoError(t, json.Unmarshal([]byte(body), &got), "%s: %s %s: %s", name, tt.method, tt.path, body)
+			require.Equal(t, "bad_message", got.Error.Code)
+			require.Contains(t, got.Error.Message, "GET /v1/openapi.json")
+			if tt.allow != "" {
+				require.Contains(t, got.Error.Message, "this path takes "+tt.allow)
+			}
+		}
+	}
 }
 
 // R31, R32: every path requires the token, our own name and a known page's origin. A request that

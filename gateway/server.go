@@ -251,27 +251,33 @@ func (s *Server) serveListener(ctx context.Context, ln net.Listener, l listener)
 
 func (s *Server) newRoutes() http.Handler {
 	mux := http.NewServeMux()
-	for path := range socketRoutes {
-		mux.Handle("GET "+path, s.sockets)
+	handle := func(method, path string, serve http.HandlerFunc) {
+		mux.HandleFunc(method+" "+path, serve)
+		mux.Handle(path, s.api.MethodRefuser(method))
 	}
-	mux.HandleFunc("POST "+protocol.PathProof, s.serveProof)
-	mux.HandleFunc("POST "+secrets.PathHello, s.serveSecretHello)
-	mux.HandleFunc("POST "+secrets.PathAsk, s.serveSecretAsk)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set(place.HeaderFiles, strconv.Itoa(place.FileLimit()))
-		gathering := ""
-		if s.isGathering() {
-			gathering = `,"gathering":true`
-		}
-		gathering += s.clusterHealth(connectionOf(r).isLocal())
-		_, _ = fmt.Fprintf(w, "{\"status\":\"ok\",\"version\":%q%s}\n", protocol.Version, gathering)
-	})
-	s.api.Mount(mux)
+	for path := range socketRoutes {
+		handle(http.MethodGet, path, s.sockets.ServeHTTP)
+	}
+	handle(http.MethodPost, protocol.PathProof, s.serveProof)
+	handle(http.MethodPost, secrets.PathHello, s.serveSecretHello)
+	handle(http.MethodPost, secrets.PathAsk, s.serveSecretAsk)
+	handle(http.MethodGet, "/healthz", s.serveHealth)
 	if s.cfg.MCP != nil {
 		mux.HandleFunc("/mcp", s.callers.serveMCP)
 	}
+	mux.Handle("/", s.api)
 	return mux
+}
+
+func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set(place.HeaderFiles, strconv.Itoa(place.FileLimit()))
+	gathering := ""
+	if s.isGathering() {
+		gathering = `,"gathering":true`
+	}
+	gathering += s.clusterHealth(connectionOf(r).isLocal())
+	_, _ = fmt.Fprintf(w, "{\"status\":\"ok\",\"version\":%q%s}\n", protocol.Version, gathering)
 }
 
 // isGathering reports whether sessions may still be on their way here.

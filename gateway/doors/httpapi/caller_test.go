@@ -140,7 +140,7 @@ func serve(t *testing.T, v *caller) *served {
 
 func (s *served) start() {
 	mux := http.NewServeMux()
-	New(s.cfg).Mount(mux)
+	mux.Handle("/", New(s.cfg))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"status":"ok","version":"x"}`)

@@ -83,7 +83,7 @@ type Config struct {
 	Local func(*http.Request) bool
 }
 
-// API serves HTTP. It is an http.Handler for the paths of [API.Mount].
+// API serves HTTP. It is an http.Handler for its paths, and refuses all others.
 type API struct {
 	cfg     Config
 	log     *slog.Logger
@@ -157,20 +157,10 @@ func New(cfg Config) *API {
 		allowed[rt.pattern] = append(allowed[rt.pattern], rt.method)
 	}
 	for pattern, methods := range allowed {
-		a.mux.HandleFunc(
-			pattern,
-			func(w http.ResponseWriter, r *http.Request) { a.refuseMethod(methods, w, r) },
-		)
+		a.mux.Handle(pattern, a.MethodRefuser(methods...))
 	}
-	a.mux.HandleFunc("/", a.refusePath)
+	a.mux.HandleFunc("/", a.RefusePath)
 	return a
-}
-
-// Mount puts the paths into a server's mux.
-func (a *API) Mount(mux *http.ServeMux) {
-	for _, path := range []string{"/v1/sessions", "/v1/sessions/", "/v1/openapi.json", "/metrics"} {
-		mux.Handle(path, a)
-	}
 }
 
 // ServeHTTP answers one request.
@@ -228,17 +218,21 @@ func (a *API) answerRequest(rt route, v Caller, w http.ResponseWriter, r *http.R
 	}
 }
 
-func (a *API) refuseMethod(methods []string, w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Allow", strings.Join(methods, ", "))
-	a.writeError(w, r, &auth.Refusal{
-		Status: http.StatusMethodNotAllowed,
-		Code:   protocol.CodeBadMessage,
-		Say: "this path takes " + strings.Join(methods, " and ") +
-			"; GET /v1/openapi.json describes the paths",
+// MethodRefuser returns the handler of a path for all methods but its own.
+func (a *API) MethodRefuser(methods ...string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		a.writeError(w, r, &auth.Refusal{
+			Status: http.StatusMethodNotAllowed,
+			Code:   protocol.CodeBadMessage,
+			Say: "this path takes " + strings.Join(methods, " and ") +
+				"; GET /v1/openapi.json describes the paths",
+		})
 	})
 }
 
-func (a *API) refusePath(w http.ResponseWriter, r *http.Request) {
+// RefusePath answers a request for a path that is not served.
+func (a *API) RefusePath(w http.ResponseWriter, r *http.Request) {
 	a.writeError(w, r, &auth.Refusal{
 		Status: http.StatusNotFound,
 		Code:   protocol.CodeBadMessage,
