@@ -1,15 +1,18 @@
 package render
 
 import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
 	"fmt"
 	"image"
 	"image/draw"
+	"io"
 	"math"
 	"strings"
 	"sync"
 
-	"github.com/go-fonts/dejavu/dejavusansmono"
-	"github.com/go-fonts/dejavu/dejavusansmonobold"
+	_ "github.com/go-fonts/dejavu" // the fonts are its own: this keeps it among what a release lists
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/font/sfnt"
@@ -21,15 +24,33 @@ import (
 // picture is wanted.
 var fonts = sync.OnceValues(func() ([2]*sfnt.Font, error) {
 	var both [2]*sfnt.Font
-	for i, ttf := range [][]byte{dejavusansmono.TTF, dejavusansmonobold.TTF} {
-		f, err := opentype.Parse(ttf)
-		if err != nil {
-			return both, fmt.Errorf("parse the font: %w", err)
+	for i, packed := range [][]byte{regularFont, boldFont} {
+		ttf, err := inflate(packed)
+		if err == nil {
+			both[i], err = opentype.Parse(ttf)
 		}
-		both[i] = f
+		if err != nil {
+			return both, fmt.Errorf("read the font: %w", err)
+		}
 	}
 	return both, nil
 })
+
+// The fonts DejaVu Sans Mono and its bold form, as their module has them, in gzip.
+var (
+	//go:embed fonts/DejaVuSansMono.ttf.gz
+	regularFont []byte
+	//go:embed fonts/DejaVuSansMono-Bold.ttf.gz
+	boldFont []byte
+)
+
+func inflate(packed []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}
 
 // mask is how much of each pixel a glyph covers, in sixteen steps: few colours make a small
 // picture. Its rectangle is relative to the upper left corner of the cell.
