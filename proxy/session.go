@@ -206,7 +206,7 @@ func (s *session) prepareParts(cols, rows int) error {
 	if err := s.term.EnterRawMode(); err != nil {
 		return err
 	}
-	if s.conf.Agent != nil && s.term.HasScreen() && overlay.AnswersQueries(os.Getenv("TERM")) {
+	if s.conf.Agent != nil && s.term.HasScreen() && overlay.TakesSequences(os.Getenv("TERM")) {
 		_ = s.term.WriteAll([]byte(tty.Unlock), lastPatience)
 	}
 	return wired

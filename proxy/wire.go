@@ -203,6 +203,7 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 		Loop:     s.observer,
 		Shown:    s.questionShown,
 		CaughtUp: func() { s.copier.NoteCaughtUp() },
+		Plain:    s.conf.headless == nil && !overlay.TakesSequences(os.Getenv("TERM")),
 	}
 	if s.conf.Keep != nil {
 		conf.Leave = " · d detaches"
@@ -210,7 +211,7 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 	if s.conf.headless != nil { // people who attach keep the title of their own window
 		conf.Title, conf.Leave, draw.Untitled, conf.Colors = true, " · d leaves", true, overlay.ManyColors
 	}
-	if s.term.HasKeyboard() && s.term.HasScreen() && overlay.AnswersQueries(os.Getenv("TERM")) {
+	if s.term.HasKeyboard() && s.term.HasScreen() && overlay.TakesSequences(os.Getenv("TERM")) {
 		draw.Ask = s.asksCursor
 	}
 	s.status = overlay.New(conf)

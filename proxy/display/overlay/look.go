@@ -38,8 +38,7 @@ var fewColorFamilies = []string{
 // ColorsOf derives the colours from the terminal's type (TERM) and the user's wish (NO_COLOR,
 // no-color.org).
 func ColorsOf(term string, noColor bool) Colors {
-	if noColor || term == "" || term == "unknown" || strings.HasPrefix(term, "dumb") ||
-		strings.HasPrefix(term, "vt") ||
+	if noColor || !TakesSequences(term) || strings.HasPrefix(term, "vt") ||
 		strings.HasSuffix(term, "-mono") ||
 		strings.HasSuffix(term, "-m") {
 		return NoColors
@@ -52,13 +51,9 @@ func ColorsOf(term string, noColor bool) Colors {
 	return ManyColors
 }
 
-// AnswersQueries reports whether a terminal of this type (TERM) answers questions; others would
-// print them.
-func AnswersQueries(term string) bool { return term != "" && term != "dumb" }
-
 // TakesTitle reports whether a terminal of this type takes a window title; others would print it.
 func TakesTitle(term string) bool {
-	return term != "" && term != "dumb" && term != "linux" && !strings.HasPrefix(term, "vt")
+	return TakesSequences(term) && term != "linux" && !strings.HasPrefix(term, "vt")
 }
 
 // The palette entries for dark text on amber, the best first. Amber stands for agents. Any two have

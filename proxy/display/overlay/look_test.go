@@ -27,10 +27,11 @@ func TestColorsOfTerminalsR67(t *testing.T) {
 
 // A terminal is sent only sequences that it does not print.
 func TestWhatATerminalTakes(t *testing.T) {
-	for term, want := range map[string]struct{ answers, title bool }{
-		"": {}, "dumb": {}, "linux": {answers: true}, "vt220": {answers: true}, "xterm": {true, true}, "tmux-256color": {true, true},
+	for term, want := range map[string]struct{ sequences, title bool }{
+		"": {}, "dumb": {}, "dumb-emacs-ansi": {}, "unknown": {}, "vt52": {}, "network": {}, "linux": {sequences: true}, "vt220": {sequences: true},
+		"vt520": {sequences: true}, "xterm": {true, true}, "tmux-256color": {true, true}, "of-next-year": {true, true},
 	} {
-		require.Equal(t, want.answers, AnswersQueries(term), term)
+		require.Equal(t, want.sequences, TakesSequences(term), term)
 		require.Equal(t, want.title, TakesTitle(term), term)
 	}
 }

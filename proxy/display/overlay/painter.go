@@ -23,6 +23,8 @@ type PainterConfig struct {
 	Ask func(first bool, take func(row int))
 	// Untitled means that the window's title need not be kept: the window is elsewhere.
 	Untitled bool
+	// Plain means that the terminal takes no sequences: see [TakesSequences].
+	Plain bool
 	// CaughtUp is called on any goroutine when the model has caught up, after something was not
 	// drawn because it was behind. May be nil.
 	CaughtUp func()
@@ -54,6 +56,7 @@ type Painter struct {
 	reset    []uint8   // palette entries that were reset for the picture
 	again    time.Time // when to draw again, or zero
 	exit     []byte
+	plain    plainText // on a plain terminal
 }
 
 // picture is what the proxy shows over the program. The zero value shows nothing.
@@ -156,32 +159,6 @@ const (
 	firstPatience = 200 * time.Millisecond
 )
 
-// A sign is drawn at most maxSigns times at once, and then once in every signEvery.
-const (
-	maxSigns  = 4
-	signEvery = 250 * time.Millisecond
-)
-
-// bucket limits the rate at which signs are drawn.
-type bucket struct {
-	left int
-	at   time.Time // when one was added last
-}
-
-// spend reports whether a sign may be drawn now, or else when.
-func (b *bucket) spend(now time.Time) (at time.Time, ok bool) {
-	if n := int(now.Sub(b.at) / signEvery); b.at.IsZero() || n >= maxSigns {
-		b.left, b.at = maxSigns, now
-	} else if n > 0 {
-		b.left, b.at = min(maxSigns, b.left+n), b.at.Add(time.Duration(n)*signEvery)
-	}
-	if b.left == 0 {
-		return b.at.Add(signEvery), false
-	}
-	b.left--
-	return now, true
-}
-
 // Paint makes the bytes that replace the picture by the one due now. ok is false while no bytes may
 // be inserted into the stream, or while the model, which drawing needs, is behind. afresh means
 // that the terminal was resized, and may have moved the picture.
@@ -209,7 +186,7 @@ func (p *Painter) Paint(afresh bool) (bytes []byte, ok bool) {
 func (p *Painter) DrawAround(chunk []byte, afresh bool) (before, after []byte, ok bool) {
 	m, erased := p.conf.Loop.Model(), false
 	erase := func(time.Time) {
-		before, erased = p.erasePicture(nil, m, afresh), true
+		before, erased = p.leavePlainText(chunk, p.erasePicture(nil, m, afresh)), true
 	}
 	draw := func(now time.Time) {
 		p.again = time.Time{}
@@ -246,6 +223,9 @@ func (p *Painter) SparesTexts(passed vt.Chunk) bool {
 // RemoveTexts makes the bytes that remove the picture; a sign is drawn again after a while. It may
 // be called after the loop has ended.
 func (p *Painter) RemoveTexts(afresh bool) (bytes []byte) {
+	if p.conf.Plain {
+		return p.noteFlood()
+	}
 	if !p.picture.up {
 		return nil // do not wait for a loop that may be far behind
 	}
@@ -286,7 +266,7 @@ func (p *Painter) NoteTextsGone() { p.picture, p.lost = picture{}, false }
 func (p *Painter) NoteDrawn() { p.conf.Status.noteDrawn() }
 
 // IsUp reports whether something is shown.
-func (p *Painter) IsUp() bool { return p.picture.up }
+func (p *Painter) IsUp() bool { return p.picture.up || p.plain.text != "" }
 
 // IsSign reports whether the picture is the sign.
 func (p *Painter) IsSign() bool { return p.picture.sign }
@@ -300,6 +280,9 @@ func (p *Painter) NextDraw() time.Time { return p.again }
 
 // RemoveAtExit returns the bytes that remove the picture once the program is gone.
 func (p *Painter) RemoveAtExit() []byte {
+	if p.plain.open {
+		return []byte("\r\n")
+	}
 	if !p.picture.up {
 		return nil
 	}
@@ -326,6 +309,9 @@ func (p *Painter) drawNow(now time.Time, m *screen.Screen, afresh bool) (show []
 	p.shows = 0
 	cols, rows := m.Size()
 	line, window, ring, asks := s.composeNow(now, cols, rows, m.Title())
+	if p.conf.Plain {
+		return p.printPlain(now, rows, line, ring, asks), false
+	}
 	if !p.fresh || line != "" || len(s.signForms(now)) > 0 {
 		show = p.askCursorRow(now, show)
 	}
@@ -465,7 +451,7 @@ func (p *Painter) resetColors(show []byte, l look) []byte {
 }
 
 func (p *Painter) erasePicture(dst []byte, m *screen.Screen, afresh bool) []byte {
-	if !p.picture.up && !p.lost {
+	if !p.picture.up && !p.lost || p.conf.Plain {
 		return dst
 	}
 	switch pic := p.picture; {

@@ -162,3 +162,29 @@ func (s *Status) hideSignLocked(now time.Time) bool {
 	s.sign.wake = time.AfterFunc(keyRest, s.conf.Repaint)
 	return gone
 }
+
+// A sign is drawn at most maxSigns times at once, and then once in every signEvery.
+const (
+	maxSigns  = 4
+	signEvery = 250 * time.Millisecond
+)
+
+// bucket limits the rate at which signs are drawn.
+type bucket struct {
+	left int
+	at   time.Time // when one was added last
+}
+
+// spend reports whether a sign may be drawn now, or else when.
+func (b *bucket) spend(now time.Time) (at time.Time, ok bool) {
+	if n := int(now.Sub(b.at) / signEvery); b.at.IsZero() || n >= maxSigns {
+		b.left, b.at = maxSigns, now
+	} else if n > 0 {
+		b.left, b.at = min(maxSigns, b.left+n), b.at.Add(time.Duration(n)*signEvery)
+	}
+	if b.left == 0 {
+		return b.at.Add(signEvery), false
+	}
+	b.left--
+	return now, true
+}

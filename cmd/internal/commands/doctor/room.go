@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"terminalproxy/proxy/display/overlay"
 )
 
 // checkRoom looks whether files can be made in a directory, or where it would be made.
@@ -31,11 +33,11 @@ func (d *doctor) checkRoom(name, dir string) {
 
 // checkTerm looks whether the terminal's type says what it can show.
 func (d *doctor) checkTerm() {
-	switch term := os.Getenv("TERM"); term {
-	case "", "dumb", "unknown":
+	switch term := os.Getenv("TERM"); {
+	case !overlay.TakesSequences(term):
 		d.addWarning("terminal", "set TERM to the terminal's type, such as xterm-256color; or "+
 			"answer agents in gateway top, in another terminal",
-			"TERM=%s: questions are drawn without colours, and no window title says who has the "+
+			"TERM=%s: questions are printed as plain lines, and no window title says who has the "+
 				"keyboard", term)
 	default:
 		d.addOK("terminal", "TERM=%s", term)

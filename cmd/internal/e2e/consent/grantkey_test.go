@@ -25,7 +25,7 @@ func TestTheGrantKeyInForce(t *testing.T) {
 		"zellij, that is set": {"reclaim-key = 'ctrl-]'", "ZELLIJ=0", "", "Ctrl+^", "Ctrl+]", "C-^", "C-]"},
 		"VS Code":             {"", "-u TMUX TERM_PROGRAM=vscode", "", "Ctrl+Alt+G", `Ctrl+\`, "C-g", `C-\`},
 		"VS Code, another":    {"", "-u TMUX TERM_PROGRAM=vscode", "--grant-key ctrl-]", "Ctrl+]", `Ctrl+\`, "C-]", `C-\`},
-		"dumb":                {"", "-u TMUX TERM=dumb", "--grant-key ctrl-]", "Ctrl+]", `Ctrl+\`, "C-]", `C-\`},
+		"no title":            {"", "-u TMUX TERM=vt100", "--grant-key ctrl-]", "Ctrl+]", `Ctrl+\`, "C-]", `C-\`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := world.New(t)
