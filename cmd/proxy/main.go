@@ -54,11 +54,9 @@ func run(
 	flags, err := parseFlags(args)
 	switch {
 	case errors.Is(err, errHelp):
-		fmt.Fprint(stdout, proxyflags.Usage())
-		return 0
+		return printAnswer(stdout, stderr, proxyflags.Usage())
 	case errors.Is(err, errVersion):
-		fmt.Fprintln(stdout, "proxy "+version.String())
-		return 0
+		return printAnswer(stdout, stderr, "proxy "+version.String()+"\n")
 	case err != nil:
 		return complain(stderr, err)
 	}
@@ -97,6 +95,14 @@ func run(
 		flags.reportStatus(result.Code)
 	}
 	return result.Code
+}
+
+// printAnswer prints what the user asked for. It returns the exit status.
+func printAnswer(stdout, stderr io.Writer, text string) int {
+	if _, err := io.WriteString(stdout, text); err != nil {
+		return complain(stderr, fmt.Errorf("write the answer: %w", err))
+	}
+	return 0
 }
 
 // reportResult tells the user what a session left behind.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -80,13 +81,29 @@ func Run(
 	root := NewRoot(env, commands)
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
+	help := &helpWriter{Writer: out}
+	root.SetOut(help)
 	root.SetErr(errw)
 	err := root.ExecuteContext(ctx)
+	if help.err != nil {
+		err = Fail(StatusRefused, "write the answer: %w", help.err)
+	}
 	if err == nil {
 		return env.Status
 	}
 	return env.reportError(err)
+}
+
+// helpWriter keeps the error of a write: package cobra ignores those of the help and the version.
+type helpWriter struct {
+	io.Writer
+	err error
+}
+
+func (w *helpWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	w.err = cmp.Or(w.err, err)
+	return n, err
 }
 
 // Main runs the program as this process, and ends it.

@@ -13,6 +13,7 @@ import (
 
 // checkRoom looks whether files can be made in a directory, or where it would be made.
 func (d *doctor) checkRoom(name, dir string) {
+	wanted := dir
 	for {
 		_, err := os.Stat(dir)
 		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -22,12 +23,17 @@ func (d *doctor) checkRoom(name, dir string) {
 	}
 	var disk unix.Statfs_t
 	switch {
-	case unix.Access(dir, unix.W_OK|unix.X_OK) != nil:
+	case unix.Access(dir, unix.W_OK|unix.X_OK) != nil && dir == wanted:
 		d.addWarning(name, "make it yours, or set "+variableOf(dir)+" to a directory in which you "+
 			"can write", "%s takes no files of yours: no token, identity or recording is kept", dir)
+	case unix.Access(dir, unix.W_OK|unix.X_OK) != nil:
+		d.addWarning(name, "set "+variableOf(wanted)+" to a directory in which you can write",
+			"%s cannot be made, because you may not write in %s: no token, identity or recording "+
+				"is kept", wanted, dir)
 	case unix.Statfs(dir, &disk) == nil && disk.Blocks > 0 && disk.Bavail == 0:
-		d.addWarning(name, "free some space there, or set "+variableOf(dir)+" to a directory on "+
-			"another disk", "the disk of %s is full: no token, identity or recording is kept", dir)
+		d.addWarning(name, "free some space there, or set "+variableOf(wanted)+" to a directory "+
+			"on another disk", "the disk of %s is full: no token, identity or recording is kept",
+			dir)
 	}
 }
 
