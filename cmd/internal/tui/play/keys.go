@@ -3,7 +3,7 @@ package play
 import (
 	"time"
 
-	tea "charm.land/bubbletea/v2"
+	"terminalproxy/cmd/internal/tui/fullscreen"
 
 	"terminalproxy/protocol"
 )
@@ -12,10 +12,10 @@ import (
 const arrowStep = 5 * time.Second
 
 // handleKey acts on a key. The keys are those of the page, and q.
-func (m *model) handleKey(key string) tea.Cmd {
+func (m *model) handleKey(key string) fullscreen.Cmd {
 	switch key {
 	case "q", "ctrl+c", "ctrl+\\", "esc":
-		return tea.Quit
+		return fullscreen.Leave
 	case "space", " ":
 		return m.togglePause()
 	case "left":
@@ -41,7 +41,7 @@ func (m *model) handleKey(key string) tea.Cmd {
 }
 
 // leapTo seeks to the target of a key.
-func (m *model) leapTo(to time.Duration) tea.Cmd {
+func (m *model) leapTo(to time.Duration) fullscreen.Cmd {
 	m.due = nowhere
 	return m.seekTo(to)
 }
@@ -55,7 +55,7 @@ func (m *model) leapStart() time.Duration {
 }
 
 // togglePause stops and goes on. At the end it begins anew.
-func (m *model) togglePause() tea.Cmd {
+func (m *model) togglePause() fullscreen.Cmd {
 	m.playing = !m.playing
 	switch {
 	case m.seeking:
@@ -68,7 +68,7 @@ func (m *model) togglePause() tea.Cmd {
 
 // jumpToInput goes to an agent's input before or after now. An input that has just begun counts as
 // now: otherwise a key could not get past an input that plays.
-func (m *model) jumpToInput(by int) tea.Cmd {
+func (m *model) jumpToInput(by int) fullscreen.Cmd {
 	const near = time.Second
 	now, to := m.leapStart(), time.Duration(nowhere)
 	for _, k := range m.marks {

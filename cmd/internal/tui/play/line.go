@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/clipperhouse/displaywidth"
+	"terminalproxy/cmd/internal/tui/fullscreen"
 
 	"terminalproxy/cmd/internal/tui/cells"
 	"terminalproxy/protocol"
@@ -28,9 +28,9 @@ const (
 	least = 70
 )
 
-// View implements tea.Model.
-func (m *model) View() tea.View {
-	v := tea.View{AltScreen: true}
+// View implements fullscreen.Model.
+func (m *model) View() fullscreen.View {
+	v := fullscreen.View{}
 	if m.shown == nil || m.cols < 1 || m.rows < 1 {
 		return v
 	}
@@ -40,19 +40,20 @@ func (m *model) View() tea.View {
 	}
 	m.part.Follow(m.shown, m.cols, rows)
 	_, ownRows := m.shown.Size()
-	var b []byte
 	for y := range rows {
+		var row []byte
 		if at := m.part.Top + y; at < ownRows {
-			b = m.shown.AppendPartANSI(b, at, m.part.Left, m.part.Left+m.cols)
+			row = m.shown.AppendPartANSI(nil, at, m.part.Left, m.part.Left+m.cols)
 		}
-		b = append(b, plain+"\n"...)
+		v.Rows = append(v.Rows, string(row))
 	}
 	if rows < m.rows {
-		b = append(b, m.statusLine()...)
+		v.Rows = append(v.Rows, m.statusLine())
 	}
-	v.Content = strings.TrimSuffix(string(b), "\n")
 	if c := m.shown.Cursor(); c.Visible {
-		v.Cursor = tea.NewCursor(min(c.Col-m.part.Left, m.cols-1), c.Row-m.part.Top)
+		v.Cursor = &fullscreen.Cursor{
+			Col: min(c.Col-m.part.Left, m.cols-1), Row: c.Row - m.part.Top,
+		}
 	}
 	return v
 }

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
+	"terminalproxy/cmd/internal/tui/fullscreen"
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/record/replay"
@@ -52,19 +52,12 @@ func Run(ctx context.Context, c Config) error {
 	}
 	defer m.seeks.Wait()
 	defer stop()
-	_, err = tea.NewProgram(
-		m,
-		tea.WithContext(ctx),
-		tea.WithInput(c.In),
-		tea.WithOutput(c.Out),
-		tea.WithFPS(framesPerSecond),
-		tea.WithoutSignalHandler(),
-	).Run()
+	err = fullscreen.New(m, c.In, c.Out, framesPerSecond).Run(ctx)
 	switch {
 	case m.failed != nil:
 		return m.failed
-	case errors.Is(err, tea.ErrProgramPanic):
-		return fmt.Errorf("a fault in the player: %w", err)
+	case errors.Is(err, fullscreen.ErrFault):
+		return fmt.Errorf("the player: %w", err)
 	case err != nil && ctx.Err() == nil:
 		return fmt.Errorf("the terminal: %w", err)
 	}
@@ -130,28 +123,28 @@ type sought struct {
 // tick says that it is time to go on.
 type tick int
 
-// Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return m.seekTo(m.now) }
+// Init implements fullscreen.Model.
+func (m *model) Init() fullscreen.Cmd { return m.seekTo(m.now) }
 
-// Update implements tea.Model.
-func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+// Update implements fullscreen.Model.
+func (m *model) Update(msg fullscreen.Msg) fullscreen.Cmd {
 	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		m.cols, m.rows = msg.Width, msg.Height
-	case tea.KeyPressMsg:
-		return m, m.handleKey(msg.String())
+	case fullscreen.Resize:
+		m.cols, m.rows = msg.Cols, msg.Rows
+	case fullscreen.Key:
+		return m.handleKey(string(msg))
 	case sought:
-		return m, m.showSought(msg)
+		return m.showSought(msg)
 	case tick:
 		if int(msg) == m.turn && m.playing {
-			return m, m.seekTo(m.nextTime())
+			return m.seekTo(m.nextTime())
 		}
 	}
-	return m, nil
+	return nil
 }
 
 // seekTo seeks to a time. One seek runs at a time, beside the keys.
-func (m *model) seekTo(to time.Duration) tea.Cmd {
+func (m *model) seekTo(to time.Duration) fullscreen.Cmd {
 	to = max(to, 0)
 	if m.seeking {
 		m.want = to
@@ -160,7 +153,7 @@ func (m *model) seekTo(to time.Duration) tea.Cmd {
 	m.seeking = true
 	m.turn++
 	m.seeks.Add(1) // Done in the command, which the program always runs
-	return func() tea.Msg {
+	return func() fullscreen.Msg {
 		defer m.seeks.Done()
 		more, err := m.player.Seek(m.ctx, to)
 		if err != nil {
@@ -175,11 +168,11 @@ func (m *model) seekTo(to time.Duration) tea.Cmd {
 }
 
 // showSought shows the result of a seek, and goes on.
-func (m *model) showSought(s sought) tea.Cmd {
+func (m *model) showSought(s sought) fullscreen.Cmd {
 	m.seeking = false
 	if s.err != nil {
 		m.failed = s.err
-		return tea.Quit
+		return fullscreen.Leave
 	}
 	if s.due != m.due {
 		m.rest = s.now
@@ -193,13 +186,12 @@ func (m *model) showSought(s sought) tea.Cmd {
 }
 
 // scheduleNext schedules the next seek while the recording plays.
-func (m *model) scheduleNext() tea.Cmd {
+func (m *model) scheduleNext() fullscreen.Cmd {
 	m.turn++
 	if m.playing = m.playing && m.more; !m.playing {
 		return nil
 	}
-	turn := m.turn
-	return tea.Tick(m.nextDelay(), func(time.Time) tea.Msg { return tick(turn) })
+	return fullscreen.After(m.nextDelay(), tick(m.turn))
 }
 
 // nextDelay returns the delay until the next seek.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/acarl005/stripansi"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	"terminalproxy/cmd/internal/tui/fullscreen"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,18 +34,18 @@ func start(t *testing.T, cast string) *player {
 	m, err := newModel(t.Context(), Config{File: strings.NewReader(cast), Speed: 1, Idle: 2 * time.Second})
 	require.NoError(t, err)
 	p := &player{m}
-	p.send(tea.WindowSizeMsg{Width: 100, Height: 5})
+	p.send(fullscreen.Resize{Cols: 100, Rows: 5})
 	p.do(m.Init())
 	return p
 }
 
-func (p *player) send(msg tea.Msg) {
-	_, cmd := p.Update(msg)
+func (p *player) send(msg fullscreen.Msg) {
+	cmd := p.Update(msg)
 	p.do(cmd)
 }
 
 // do runs a seek, and leaves the ticks to the test.
-func (p *player) do(cmd tea.Cmd) {
+func (p *player) do(cmd fullscreen.Cmd) {
 	if cmd == nil || !p.seeking {
 		return
 	}
@@ -60,7 +60,7 @@ func (p *player) passes(ticks int) {
 }
 
 func (p *player) lines() []string {
-	return strings.Split(stripansi.Strip(p.View().Content), "\n")
+	return strings.Split(stripansi.Strip(strings.Join(p.View().Rows, "\n")), "\n")
 }
 
 func (p *player) press(keys ...string) {
@@ -141,17 +141,17 @@ func TestKeysWhileItSeeks(t *testing.T) {
 func TestASmallTerminalShowsThePartWithTheCursor(t *testing.T) {
 	p := start(t, `{"version":2,"width":60,"height":4}`+"\n"+event(0.1, "o", strings.Repeat("a", 30)+"\r\n\r\n\r\nlast row, and far to the right"))
 	p.press("end")
-	p.send(tea.WindowSizeMsg{Width: 20, Height: 3})
+	p.send(fullscreen.Resize{Cols: 20, Rows: 3})
 	lines := p.lines()
 	require.Len(t, lines, 3)
 	require.Equal(t, " the right", lines[1])
 	require.Contains(t, lines[2], "■ 0:00/0:00 part of…")
 	cursor := p.View().Cursor
-	require.Equal(t, 1, cursor.Y)
-	p.send(tea.WindowSizeMsg{Width: 1, Height: 1})
+	require.Equal(t, 1, cursor.Row)
+	p.send(fullscreen.Resize{Cols: 1, Rows: 1})
 	require.Len(t, p.lines(), 1)
-	p.send(tea.WindowSizeMsg{})
-	require.Empty(t, p.View().Content)
+	p.send(fullscreen.Resize{})
+	require.Empty(t, p.View().Rows)
 }
 
 func TestWhatIsNoRecordingIsRefused(t *testing.T) {
@@ -163,7 +163,7 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	p := start(t, recording)
-	_, cmd := p.Update(sought{err: fmt.Errorf("the disk")})
-	require.IsType(t, tea.QuitMsg{}, cmd())
+	cmd := p.Update(sought{err: fmt.Errorf("the disk")})
+	require.IsType(t, fullscreen.Leaving{}, cmd())
 	require.ErrorContains(t, p.failed, "the disk")
 }

@@ -4,21 +4,21 @@ import (
 	"context"
 	"slices"
 
-	tea "charm.land/bubbletea/v2"
+	"terminalproxy/cmd/internal/tui/fullscreen"
 
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
 
 // handleKey acts on a key.
-func (m *model) handleKey(key string) tea.Cmd {
+func (m *model) handleKey(key string) fullscreen.Cmd {
 	if m.asked != nil {
 		return m.answerQuestion(key)
 	}
 	m.status = ""
 	switch key {
 	case "q", "ctrl+c":
-		return tea.Quit
+		return fullscreen.Leave
 	case "up", "k":
 		m.moveCursor(-1)
 	case "down", "j":
@@ -88,7 +88,7 @@ func (m *model) openQuestion() {
 
 // answerQuestion handles a key while a question is open. To give takes y and then Enter, as on the
 // command line: a hurried person presses neither by habit.
-func (m *model) answerQuestion(key string) tea.Cmd {
+func (m *model) answerQuestion(key string) fullscreen.Cmd {
 	q := m.asked
 	switch key {
 	case "y":
@@ -111,7 +111,7 @@ func (m *model) answerQuestion(key string) tea.Cmd {
 		m.asked = nil
 		return m.takeKeyboard()
 	case "ctrl+c":
-		return tea.Quit
+		return fullscreen.Leave
 	default:
 		q.yes = false
 	}
@@ -120,7 +120,7 @@ func (m *model) answerQuestion(key string) tea.Cmd {
 
 // takeKeyboard takes the keyboard back, or refuses the question. It only takes away, so it asks
 // nothing.
-func (m *model) takeKeyboard() tea.Cmd {
+func (m *model) takeKeyboard() fullscreen.Cmd {
 	r := m.chosenRow()
 	switch {
 	case r == nil:
@@ -147,9 +147,9 @@ func (m *model) runDecision(
 	do func(context.Context, protocol.SessionInfo) error,
 	s protocol.SessionInfo,
 	said string,
-) tea.Cmd {
+) fullscreen.Cmd {
 	m.work.Add(1) // Done in the command, which the program always runs
-	return func() tea.Msg {
+	return func() fullscreen.Msg {
 		defer m.work.Done()
 		return done{said, do(m.ctx, s)}
 	}

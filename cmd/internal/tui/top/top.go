@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
+	"terminalproxy/cmd/internal/tui/fullscreen"
 
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
@@ -46,23 +46,16 @@ func Run(ctx context.Context, c Config) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	m := newModel(ctx, c)
-	p := tea.NewProgram(
-		m,
-		tea.WithContext(ctx),
-		tea.WithInput(c.In),
-		tea.WithOutput(c.Out),
-		tea.WithFPS(framesPerSecond),
-		tea.WithoutSignalHandler(),
-	)
+	p := fullscreen.New(m, c.In, c.Out, framesPerSecond)
 	m.work.Go(func() { forwardChanges(ctx, c.Changes, p) })
-	_, err := p.Run()
+	err := p.Run(ctx)
 	stop()
 	m.work.Wait()
 	switch {
 	case m.gone:
 		return ErrGone
-	case errors.Is(err, tea.ErrProgramPanic):
-		return fmt.Errorf("a fault: %w", err)
+	case errors.Is(err, fullscreen.ErrFault):
+		return err
 	case err != nil && ctx.Err() == nil:
 		return fmt.Errorf("the terminal: %w", err)
 	}
@@ -70,7 +63,7 @@ func Run(ctx context.Context, c Config) error {
 }
 
 // forwardChanges sends the changes to the program. It ends with ctx, or with them.
-func forwardChanges(ctx context.Context, changes <-chan protocol.Message, p *tea.Program) {
+func forwardChanges(ctx context.Context, changes <-chan protocol.Message, p *fullscreen.Program) {
 	for {
 		select {
 		case m, ok := <-changes:
@@ -132,35 +125,35 @@ func newModel(ctx context.Context, c Config) *model {
 	return &model{ctx: ctx, conf: c, now: time.Now}
 }
 
-// Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return nil }
+// Init implements fullscreen.Model.
+func (m *model) Init() fullscreen.Cmd { return nil }
 
-// Update implements tea.Model.
-func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+// Update implements fullscreen.Model.
+func (m *model) Update(msg fullscreen.Msg) fullscreen.Cmd {
 	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		m.cols, m.rows = msg.Width, msg.Height
-	case tea.KeyPressMsg:
-		return m, m.handleKey(msg.String())
+	case fullscreen.Resize:
+		m.cols, m.rows = msg.Cols, msg.Rows
+	case fullscreen.Key:
+		return m.handleKey(string(msg))
 	case *protocol.SessionsChanged:
 		m.applyChanges(msg)
-		return m, m.scheduleTick()
+		return m.scheduleTick()
 	case tick:
 		m.ticking = false
-		return m, m.scheduleTick()
+		return m.scheduleTick()
 	case gone:
 		m.gone = true
-		return m, tea.Quit
+		return fullscreen.Leave
 	case done:
 		if m.status = msg.status; msg.err != nil {
 			m.status = text.OneLine(msg.err.Error())
 		}
 	}
-	return m, nil
+	return nil
 }
 
 // scheduleTick schedules the next update of a grant's remaining time.
-func (m *model) scheduleTick() tea.Cmd {
+func (m *model) scheduleTick() fullscreen.Cmd {
 	if m.ticking ||
 		!slices.ContainsFunc(m.all, func(r *row) bool {
 			return r.Keyboard.ExpiresAt != 0 && !r.left
@@ -168,7 +161,7 @@ func (m *model) scheduleTick() tea.Cmd {
 		return nil
 	}
 	m.ticking = true
-	return tea.Tick(clock, func(time.Time) tea.Msg { return tick{} })
+	return fullscreen.After(clock, tick{})
 }
 
 // applyChanges applies changes to the list. Rows keep their order, and new ones come last, so that

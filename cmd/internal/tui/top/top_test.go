@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/acarl005/stripansi"
 	"github.com/clipperhouse/displaywidth"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	"terminalproxy/cmd/internal/tui/fullscreen"
 
 	"terminalproxy/protocol"
 )
@@ -38,13 +39,13 @@ func sit(t *testing.T, cols, rows int, sessions ...protocol.SessionInfo) *person
 	}
 	p.model = newModel(t.Context(), Config{Give: record("give"), Take: record("take")})
 	p.now = func() time.Time { return time.UnixMilli(0) }
-	p.send(tea.WindowSizeMsg{Width: cols, Height: rows})
+	p.send(fullscreen.Resize{Cols: cols, Rows: rows})
 	p.send(&protocol.SessionsChanged{Full: true, Sessions: sessions})
 	return p
 }
 
-func (p *person) send(msg tea.Msg) tea.Cmd {
-	_, cmd := p.Update(msg)
+func (p *person) send(msg fullscreen.Msg) fullscreen.Cmd {
+	cmd := p.Update(msg)
 	return cmd
 }
 
@@ -64,7 +65,7 @@ func (p *person) press(keys ...string) {
 
 func (p *person) lines() []string {
 	p.t.Helper()
-	lines := strings.Split(p.View().Content, "\n")
+	lines := slices.Clone(p.View().Rows)
 	require.LessOrEqual(p.t, len(lines), p.rows)
 	for i, l := range lines {
 		lines[i] = stripansi.Strip(l)
@@ -240,7 +241,7 @@ func TestManySessionsOnASmallTerminal(t *testing.T) {
 	}
 	for rows := 1; rows < 24; rows++ {
 		for _, cols := range []int{1, 20, 80} {
-			p.send(tea.WindowSizeMsg{Width: cols, Height: rows})
+			p.send(fullscreen.Resize{Cols: cols, Rows: rows})
 			p.lines()
 		}
 	}
@@ -250,7 +251,7 @@ func TestTheEndOfTheGateway(t *testing.T) {
 	p := sit(t, 80, 24)
 	require.Contains(t, strings.Join(p.lines(), "\n"), "proxy --agent PROGRAM")
 	p.press("down", "enter", "x", "n")
-	require.IsType(t, tea.QuitMsg{}, p.send(gone{})())
+	require.IsType(t, fullscreen.Leaving{}, p.send(gone{})())
 	require.True(t, p.gone)
-	require.IsType(t, tea.QuitMsg{}, p.handleKey("q")())
+	require.IsType(t, fullscreen.Leaving{}, p.handleKey("q")())
 }

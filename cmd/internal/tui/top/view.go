@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/clipperhouse/displaywidth"
+	"terminalproxy/cmd/internal/tui/fullscreen"
 
 	"terminalproxy/cmd/internal/tui/cells"
 	"terminalproxy/gateway/text"
@@ -35,9 +35,9 @@ const (
 // listHeight returns the number of rows of the list.
 func (m *model) listHeight() int { return max(1, m.rows-above-len(m.footLines())) }
 
-// View implements tea.Model.
-func (m *model) View() tea.View {
-	v := tea.View{AltScreen: true, WindowTitle: "gateway top"}
+// View implements fullscreen.Model.
+func (m *model) View() fullscreen.View {
+	v := fullscreen.View{Title: "gateway top"}
 	if m.cols < 1 || m.rows < 1 {
 		return v
 	}
@@ -46,7 +46,7 @@ func (m *model) View() tea.View {
 	if over := len(lines) - m.rows; over > 0 { // the most important lines are the last
 		lines = lines[over:]
 	}
-	v.Content = strings.Join(lines, "\n")
+	v.Rows = lines
 	return v
 }
 
