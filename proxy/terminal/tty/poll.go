@@ -27,6 +27,17 @@ type Poller struct {
 	pipe        [2]int
 	woken       atomic.Bool
 	closing     sync.Mutex // Wake and Close
+	parking     *parking   // nil: Wait never parks
+}
+
+// replacements counts the descriptors of this process that have been made to mean something else
+// under their number.
+var replacements atomic.Uint64
+
+// replaceDescriptor makes the descriptor to mean what from means.
+func replaceDescriptor(from, to int) error {
+	defer replacements.Add(1)
+	return duplicateDescriptor(from, to)
 }
 
 // NewPoller makes a poller for a descriptor to read and one to write. It does not take them over.
@@ -35,22 +46,35 @@ func NewPoller(read, write int) (*Poller, error) {
 	if err := wakePipe(&p.pipe); err != nil {
 		return nil, fmt.Errorf("wake pipe: %w", err)
 	}
+	p.parking = newParking(p)
 	return p, nil
 }
 
 // Wait waits for the wanted events, at most for timeout; a negative one waits for ever, zero only
 // looks. What it returns may be nothing: time is up or a signal came.
 func (p *Poller) Wait(want Events, timeout time.Duration) (Events, error) {
-	fds := [3]unix.PollFd{
-		{Fd: int32(p.pipe[0]), Events: unix.POLLIN},
-		{Fd: -1, Events: unix.POLLIN},
-		{Fd: -1, Events: unix.POLLOUT},
-	}
-	if want&Readable != 0 {
-		fds[1].Fd = int32(p.read)
-	}
-	if want&Writable != 0 {
-		fds[2].Fd = int32(p.write)
+	return p.wait(want, timeout)
+}
+
+// side is one of the two descriptors, with the event that it is polled for.
+type side struct {
+	fd    int
+	event Events
+	poll  int16 // as in poll(2)
+}
+
+func (p *Poller) sides() [2]side {
+	return [2]side{{p.read, Readable, unix.POLLIN}, {p.write, Writable, unix.POLLOUT}}
+}
+
+// pollEvents is Wait in poll(2).
+func (p *Poller) pollEvents(want Events, timeout time.Duration) (Events, error) {
+	fds := [3]unix.PollFd{{Fd: int32(p.pipe[0]), Events: unix.POLLIN}}
+	for i, one := range p.sides() {
+		fds[i+1] = unix.PollFd{Fd: -1, Events: one.poll}
+		if want&one.event != 0 {
+			fds[i+1].Fd = int32(one.fd)
+		}
 	}
 	if _, err := poll(fds[:], timeout); err != nil {
 		if errors.Is(err, unix.EINTR) {
@@ -84,16 +108,12 @@ func (p *Poller) Wake() {
 	}
 }
 
-// drainPipe empties the pipe, and only then clears the flag: the other way round it could take the
-// byte of a Wake in between and leave the flag set, and no later Wake would be heard. A Wake that
-// finds the flag still set is heard by this Wait.
+// drainPipe takes the byte of the pipe, of which the flag allows only one, and only then clears the
+// flag: the other way round it could take the byte of a Wake in between and leave the flag set, and
+// no later Wake would be heard. A Wake that finds the flag still set is heard by this Wait.
 func (p *Poller) drainPipe() {
-	var b [16]byte
-	for {
-		if n, err := unix.Read(p.pipe[0], b[:]); n <= 0 || err != nil {
-			break
-		}
-	}
+	var b [1]byte
+	_, _ = unix.Read(p.pipe[0], b[:])
 	p.woken.Store(false)
 }
 
@@ -102,6 +122,8 @@ func (p *Poller) drainPipe() {
 func (p *Poller) Close() {
 	p.closing.Lock()
 	defer p.closing.Unlock()
+	p.parking.close()
+	p.parking = nil
 	for _, fd := range p.pipe {
 		if fd > 0 {
 			_ = unix.Close(fd)

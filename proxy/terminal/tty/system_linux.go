@@ -28,8 +28,8 @@ func ttyName(fd int) string {
 // wakePipe makes a pipe that does not block. No program that is started meanwhile inherits it.
 func wakePipe(pipe *[2]int) error { return unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK) }
 
-// replaceDescriptor makes the descriptor to mean what from means.
-func replaceDescriptor(from, to int) error { return unix.Dup3(from, to, unix.O_CLOEXEC) }
+// duplicateDescriptor makes the descriptor to mean what from means.
+func duplicateDescriptor(from, to int) error { return unix.Dup3(from, to, unix.O_CLOEXEC) }
 
 // poll waits with the kernel's resolution: ppoll(2).
 func poll(fds []unix.PollFd, timeout time.Duration) (int, error) {

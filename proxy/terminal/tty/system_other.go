@@ -36,8 +36,8 @@ func wakePipe(pipe *[2]int) error {
 	return nil
 }
 
-// replaceDescriptor makes the descriptor to mean what from means.
-func replaceDescriptor(from, to int) error {
+// duplicateDescriptor makes the descriptor to mean what from means.
+func duplicateDescriptor(from, to int) error {
 	err := unix.Dup2(from, to)
 	unix.CloseOnExec(to)
 	return err
