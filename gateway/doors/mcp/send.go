@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -302,13 +303,18 @@ func failureReason(got *protocol.InputResult) string {
 	return out
 }
 
+// seenBetter are the reasons for a failure that the screen explains.
+var seenBetter = []protocol.Code{
+	protocol.CodeScreenChanged, protocol.CodeUserTyping, protocol.CodeStaleEpoch,
+}
+
 // helpsToLook reports whether the screen helps to decide what to do about a failed input.
 func helpsToLook(got *protocol.InputResult) bool {
-	switch got.Reason {
-	case protocol.CodeScreenChanged, protocol.CodeUserTyping, protocol.CodeStaleEpoch:
-		return true
-	case protocol.CodeSecretPrompt:
+	if got.Reason == protocol.CodeSecretPrompt {
 		return got.WrittenBytes > 0 // else the agent has seen it
+	}
+	if slices.Contains(seenBetter, got.Reason) {
+		return true
 	}
 	return got.Ended != "" || text.CutOff(got) || text.UnmetStep(got) != ""
 }

@@ -248,14 +248,14 @@ func reportSettings(ctx context.Context, env *cli.Env, in serveOptions, b basis)
 }
 
 // publicAddress returns the address at which others find this gateway, for operators.
-func (f *serveOptions) publicAddress(ln net.Listener) string {
+func (in *serveOptions) publicAddress(ln net.Listener) string {
 	host, port, err := net.SplitHostPort(ln.Addr().String())
 	if ip := net.ParseIP(host); err != nil || ip != nil && !ip.IsUnspecified() {
 		return ln.Addr().String()
 	}
 	name, _ := os.Hostname()
-	if len(f.hosts) > 0 {
-		name = f.hosts[0]
+	if len(in.hosts) > 0 {
+		name = in.hosts[0]
 	}
 	return net.JoinHostPort(cmp.Or(name, host), port)
 }
