@@ -184,3 +184,7 @@ func receiptStatus(r pump.Receipt) (protocol.Status, protocol.Code, string) {
 	}
 	return status, protocol.CodeUnavailable, "the input could not be typed"
 }
+
+func sendRefusal(link Link, requestID string, reason *refusal) {
+	sendError(link, requestID, reason.code, reason.message)
+}
