@@ -58,7 +58,9 @@ func TestWhoMayAsk(t *testing.T) {
 		{"a git of the user's own", asked(process{pid: 40, path: "/home/ada/conda/git-remote-https", args: []string{"x"}, real: ada, effective: ada}), "git", nil},
 
 		{"gpg by way of gpg-agent", forClient(program("/usr/bin/gpg-agent"), program("/usr/bin/gpg", "gpg", "-s", "x")), "gpg", nil},
+		{"gpg by way of a closed gpg-agent", forClient(process{pid: 40, name: "gpg-agent", real: ada, effective: ada}, program("/usr/bin/gpg")), "gpg", nil},
 
+		{"a closed program by another name", forClient(process{pid: 40, name: "x", real: ada, effective: ada}, program("/usr/bin/gpg")), "", refusedHelper},
 		{"gpg-connect-agent, which prints what it gets", forClient(program("/usr/bin/gpg-agent"), program("/usr/bin/gpg-connect-agent", "gpg")), "", refusedClient},
 		{"a gpg of the user's own", forClient(program("/usr/bin/gpg-agent"), process{pid: 45, path: "/home/ada/gpg", real: ada, effective: ada}), "", refusedClient},
 		{"a gpg-agent of the user's own", forClient(process{pid: 40, path: "/home/ada/gpg-agent", real: ada, effective: ada}, program("/usr/bin/gpg")), "", refusedHelper},

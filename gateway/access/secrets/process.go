@@ -46,7 +46,7 @@ type facts struct {
 	// gateway's namespaces of processes and users.
 	ownFile, beside bool
 	stdout          string // what its standard output is, as /proc names it
-	programPipe     bool   // the program that started the asker made it, or holds it
+	programPipe     bool   // the program that started the asker made it, or may hold it
 	sharers         []int  // other processes that could read from there
 }
 
@@ -142,12 +142,16 @@ func (f *facts) findProgram() (string, error) {
 	return "", refusedHelper
 }
 
+// isClosed reports whether a process keeps its program and its descriptors from the user's other
+// processes, as gpg-agent does.
+func (p *process) isClosed() bool { return p.path == "" && p.effective != 0 }
+
 // findClient looks which program gpg-agent asks for. What gpg-agent says of its client is believed
-// if its file is the system's.
+// if its file is the system's, or if it is closed: then its name has to do.
 func (f *facts) findClient() (string, error) {
 	client := &f.chain[0]
 	switch {
-	case f.agent.program() != "gpg-agent" || !f.agent.system,
+	case f.agent.program() != "gpg-agent" || !f.agent.system && !f.agent.isClosed(),
 		f.agent.effective != f.asker.effective:
 		return "", refusedHelper
 	case client.effective != f.asker.effective, !client.system,

@@ -89,12 +89,14 @@ func (p *peer) readFacts(own []os.FileInfo, client int) (*facts, error) {
 	f.stdout, _ = os.Readlink(procFile(p.pid, "fd/1"))
 	if len(f.chain) > 0 {
 		program := f.receiver()
-		if program.effective != 0 { // the kernel shows nothing of root's program
+		closed := f.agent != nil && program.isClosed()
+		if program.effective != 0 && !closed { // the kernel shows nothing of root's program
 			f.beside = f.beside && isBeside(program.pid)
 		}
 		if strings.HasPrefix(f.stdout, "pipe:") {
 			f.sharers = findSharers(f.stdout, p.pid, program.pid)
-			f.programPipe = holdsPipe(program.pid, f.stdout) || program.effective == 0 && isRootsPipe(p.pid)
+			f.programPipe = closed || holdsPipe(program.pid, f.stdout) ||
+				program.effective == 0 && isRootsPipe(p.pid)
 		}
 	}
 	if !p.isAlive() {
