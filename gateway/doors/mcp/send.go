@@ -285,9 +285,6 @@ var looks = []string{lookChanges, lookScreen, lookNone}
 // failureReason says why an input did not arrive whole, and what to do next.
 func failureReason(got *protocol.InputResult) string {
 	out, advice := text.Refusal(got.Reason, got.Message), next[got.Reason]
-	if got.Reason == protocol.CodeSecretPrompt && got.Message != "" {
-		advice = "" // no person is there: the message names the next step
-	}
 	if text.CutOff(got) {
 		out = "control ended while you typed: " + text.EndedAs(got)
 		if advice = lookFirst; got.Ended == protocol.ReasonExited {
