@@ -1,6 +1,7 @@
 // Package askpass is the program gateway-askpass: sudo, git and ssh start it to ask for a password
 // (SUDO_ASKPASS, GIT_ASKPASS, SSH_ASKPASS). It has the user asked at their own terminal, and prints
-// the answer for the program that started it alone. As pinentry-gateway it asks for gpg-agent.
+// the answer for the program that started it alone. As pinentry-gateway it asks for gpg-agent, and
+// with the argument credential it is a credential helper of git.
 package askpass
 
 import (
@@ -65,6 +66,9 @@ func calledName() string {
 func Main() {
 	if calledName() == PinentryName {
 		os.Exit(newPinentry(os.Stdin, os.Stdout).serveLines())
+	}
+	if isCredential() {
+		os.Exit(serveCredential(os.Args[2], os.Stdin, os.Stdout))
 	}
 	prompt, hint := "", os.Getenv("SSH_ASKPASS_PROMPT")
 	if len(os.Args) > 1 {

@@ -15,21 +15,32 @@ import (
 // linkHelper makes the link by which the gateway's program is a helper of that name, and returns
 // its path.
 func (s *snippet) linkHelper(name string) (path string, err error) {
-	if path, err = askpass.Path(name); err != nil {
-		return "", err
+	if !secrets.Supported {
+		return "", cli.Fail(cli.StatusRefused, "init: on this system no program can ask the user")
 	}
+	if path, err = askpass.Path(name); err == nil {
+		err = s.linkProgram(path)
+	}
+	if err != nil {
+		return "", cli.Unwritten(fmt.Errorf("init: %w", err), "XDG_STATE_HOME")
+	}
+	return path, nil
+}
+
+// linkProgram makes path a link to the gateway's program.
+func (s *snippet) linkProgram(path string) error {
 	if to, err := os.Readlink(path); err == nil && to == s.gateway {
-		return path, nil
+		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", err
+		return err
 	}
 	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
-	err = errors.Join(os.Symlink(s.gateway, fresh), os.Rename(fresh, path))
+	err := errors.Join(os.Symlink(s.gateway, fresh), os.Rename(fresh, path))
 	if err != nil {
 		_ = os.Remove(fresh)
 	}
-	return path, err
+	return err
 }
 
 // variables returns the assignments that have sudo, git and ssh ask by the helper, for sh. sudo
@@ -37,7 +48,7 @@ func (s *snippet) linkHelper(name string) (path string, err error) {
 func (s *snippet) variables() ([]string, error) {
 	path, err := s.linkHelper(askpass.Name)
 	if err != nil {
-		return nil, cli.Unwritten(fmt.Errorf("init: %w", err), "XDG_STATE_HOME")
+		return nil, err
 	}
 	path = quoteShell(path)
 	return []string{
@@ -48,9 +59,6 @@ func (s *snippet) variables() ([]string, error) {
 
 // agentLines returns the lines for the environment of an agent.
 func (s *snippet) agentLines() (string, error) {
-	if !secrets.Supported {
-		return "", cli.Fail(cli.StatusRefused, "init: on this system no program can ask the user")
-	}
 	variables, err := s.variables()
 	if err != nil {
 		return "", err
@@ -58,14 +66,23 @@ func (s *snippet) agentLines() (string, error) {
 	return "export " + strings.Join(variables, "\nexport ") + "\n", nil
 }
 
+// gitLines returns the lines that make the helper a credential helper of git. git starts it in a
+// shell, which gives way to it: the broker has to see git as its parent.
+func (s *snippet) gitLines() (string, error) {
+	path, err := s.linkHelper(askpass.Name)
+	if err != nil {
+		return "", err
+	}
+	command := strings.NewReplacer(`\`, `\\`, `"`, `\"`).
+		Replace("!exec " + quoteShell(path) + " credential")
+	return "[credential]\n\thelper = \"" + command + "\"\n", nil
+}
+
 // gpgLines returns the line that has gpg-agent ask by the helper.
 func (s *snippet) gpgLines() (string, error) {
-	if !secrets.Supported {
-		return "", cli.Fail(cli.StatusRefused, "init: on this system no program can ask the user")
-	}
 	path, err := s.linkHelper(askpass.PinentryName)
 	if err != nil {
-		return "", cli.Unwritten(fmt.Errorf("init: %w", err), "XDG_STATE_HOME")
+		return "", err
 	}
 	return "pinentry-program " + path + "\n", nil // gpg-agent takes blanks as they are
 }

@@ -94,6 +94,11 @@ func openers() []opener {
 			(*snippet).agentLines,
 		},
 		{
+			"git",
+			"gateway init git >> ~/.gitconfig  # the git of agents that take GIT_ASKPASS away asks you",
+			(*snippet).gitLines,
+		},
+		{
 			"gpg",
 			"gateway init gpg >> ~/.gnupg/gpg-agent.conf && gpgconf --reload gpg-agent  # the gpg " +
 				"of coding agents asks you",
@@ -125,8 +130,9 @@ func NewInit(env *cli.Env) *cobra.Command {
 			"your terminal. For an agent that you start\n" +
 			"otherwise, init agent prints the variables. They name " + askpass.Name +
 			", a link that init makes in your state directory. With the\n" +
-			"line of init gpg, gpg-agent asks you at your terminal for what a coding agent signs or " +
-			"decrypts; all else, it asks as before.",
+			"lines of init git, git asks so under agents that empty its variable. With the line of " +
+			"init gpg, gpg-agent asks you for what a\n" +
+			"coding agent signs or decrypts; all else, it asks as before.",
 		Example:           strings.Join(places, "\n"),
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {

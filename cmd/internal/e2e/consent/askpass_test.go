@@ -171,6 +171,38 @@ func TestGitAsksTheUser(t *testing.T) {
 	a.noCanary(heard)
 }
 
+// git under an agent that takes GIT_ASKPASS from its commands asks by a credential helper. What the
+// user runs asks as before.
+func TestGitAsksByItsCredentialHelper(t *testing.T) {
+	a := newTool(t, "git")
+	heard := a.Overhear(a.id)
+	url := gitServer(a)
+	a.Write("home/.gitconfig", a.MustGateway("init", "git"))
+	const without = "unset GIT_ASKPASS SSH_ASKPASS; "
+	clone := a.start(without + a.asAgent("git clone -q "+url+" cloned"))
+	a.answer("claude wants your answer for git at “"+strings.Split(url, "/")[2]+"”: “git clone -q "+url+" cloned”", "ada")
+	a.answer("wants your password for git at “"+strings.Split(url, "/")[2]+"”", a.canary)
+	got := clone.Wait()
+	require.Zero(t, got.Status, got.Err)
+	require.FileExists(t, a.Path("cloned/.git/HEAD"))
+	readAll(heard)
+	a.noCanary(heard, got)
+
+	refused := a.start(without + a.asAgent("git clone -q "+url+" again"))
+	a.press("wants your answer for git", "C-\\")
+	got = refused.Wait()
+	require.Equal(t, 128, got.Status)
+	require.Contains(t, got.Err, "the user refused the answer for git")
+
+	fill := a.start(without + a.asAgent("printf 'protocol=https\\nhost=x.invalid\\nusername=ada\\n\\n' | git credential fill")).Wait()
+	require.Equal(t, 128, fill.Status)
+	require.Empty(t, fill.Out)
+	require.NotContains(t, a.desk.Screen(), "refuses")
+
+	a.desk.Typed("git clone " + url + " mine\n") // GIT_TERMINAL_PROMPT is 0
+	a.desk.Wait("terminal prompts disabled")
+}
+
 // What may not ask, or would have the answer go elsewhere, gets nothing but a sentence for the
 // agent, and the user is not asked. A wrapper in the helper's place takes its environment along.
 func TestWhoGetsNoAnswer(t *testing.T) {
