@@ -39,6 +39,21 @@ func checkHeld(b *world.BesideClaude) {
 	require.Contains(b.W.T, got.Out+got.Err, "waits for a person's answer")
 }
 
+// waitHooks waits for the hooks by which Claude Code asks about a permission, and returns their
+// processes. Its dialog stands before they have begun.
+func waitHooks(w *world.World) (pids []string) {
+	w.T.Helper()
+	w.Until(func() bool {
+		for _, p := range w.Processes() {
+			if pid, line, _ := strings.Cut(p, " "); strings.Contains(line, "gateway hook PermissionRequest") {
+				pids = append(pids, pid)
+			}
+		}
+		return len(pids) > 0
+	}, func() string { return strings.Join(w.Processes(), "\n") })
+	return pids
+}
+
 // Claude Code in its own interface can be followed, answered and prompted from another terminal.
 func TestClaudeBesideItsInterface(t *testing.T) {
 	b := newBesideClaude(t)
@@ -59,14 +74,9 @@ func TestClaudeBesideItsInterface(t *testing.T) {
 	require.FileExists(t, w.Path("made-from-afar"))
 
 	b.AskForFile("made-at-the-terminal")
-	killed := 0
-	for _, p := range w.Processes() {
-		if pid, line, _ := strings.Cut(p, " "); strings.Contains(line, "gateway hook PermissionRequest") {
-			w.KillOne(pid, syscall.SIGKILL)
-			killed++
-		}
+	for _, pid := range waitHooks(w) {
+		w.KillOne(pid, syscall.SIGKILL)
 	}
-	require.Positive(t, killed)
 	b.WaitForLog("its hook ended")
 	checkHeld(b)
 	require.NoFileExists(t, w.Path("made-at-the-terminal"))
@@ -175,11 +185,9 @@ func TestClaudeIsResumedBesideItsInterface(t *testing.T) {
 	b.Person.Run("gateway chat send " + b.ID + " 'go on'")
 	require.Contains(t, b.Next().Text, "go on")
 	b.AskForFile("made-never")
-	for _, p := range w.Processes() {
-		if pid, line, _ := strings.Cut(p, " "); strings.Contains(line, "gateway hook PermissionRequest") {
-			w.Kill(pid, syscall.SIGSTOP)
-			defer w.KillOne(pid, syscall.SIGKILL)
-		}
+	for _, pid := range waitHooks(w) {
+		w.Kill(pid, syscall.SIGSTOP)
+		defer w.KillOne(pid, syscall.SIGKILL)
 	}
 	checkHeld(b)
 	b.S.Press("Escape")

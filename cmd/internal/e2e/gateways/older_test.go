@@ -26,7 +26,7 @@ var buildOlder = sync.OnceValues(func() (skip string, err error) {
 	out, err := exec.CommandContext(context.Background(), "sh", "-ec", `mkdir "$1"
 		git -C "$(git rev-parse --show-toplevel)" archive `+older+` | tar -x -C "$1"
 		for name in proxy gateway; do
-			CGO_ENABLED=0 go build -C "$1" -trimpath -ldflags "-s -w" -o "$2/older-$name" ./cmd/$name
+			CGO_ENABLED=0 go build -C "$1" -buildvcs=false -trimpath -ldflags "-s -w" -o "$2/older-$name" ./cmd/$name
 		done`, "sh", source, bin).CombinedOutput()
 	return string(out), err
 })
