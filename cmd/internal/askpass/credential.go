@@ -24,8 +24,8 @@ const maxCredential = 64 << 10
 func isCredential() bool { return len(os.Args) == 3 && os.Args[1] == credentialWord }
 
 // serveCredential acts as a credential helper of git (git-credential(1)), for coding agents that
-// take GIT_ASKPASS from their commands. It answers only what such an agent runs: without an answer
-// git asks as if the helper were not there. It keeps nothing. The result is the exit status.
+// take GIT_ASKPASS from their commands. It answers only a git that a coding agent runs. Without an
+// answer git asks as usual. It stores nothing. The result is the exit status.
 func serveCredential(action string, in io.Reader, out io.Writer) int {
 	host, user, known := readCredential(in)
 	if action != "get" || !known {
@@ -75,7 +75,7 @@ func serveCredential(action string, in io.Reader, out io.Writer) int {
 }
 
 // readCredential reads what git asks for: the place as git writes it in its own prompts, and the
-// user, if git knows one. known is false for what is no password of a website.
+// user, if git knows one. known is false if git does not ask for the password of a website.
 func readCredential(in io.Reader) (host, user string, known bool) {
 	values := map[string]string{}
 	data, err := io.ReadAll(io.LimitReader(in, maxCredential+1))

@@ -25,7 +25,7 @@ func talk(t *testing.T, other, lines string) (out string, status int) {
 	return out, status
 }
 
-// Each line gets one answer, whatever it holds.
+// Each line gets exactly one answer.
 func TestPinentryAnswersEachLine(t *testing.T) {
 	for lines, want := range map[string]string{
 		"":                               "",

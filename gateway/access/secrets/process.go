@@ -85,8 +85,8 @@ var askers = map[string]string{
 	"git-remote-ftps": "git", "git-http-fetch": "git", "git-http-push": "git",
 }
 
-// gpgClients are the programs that may ask by way of gpg-agent: they use a passphrase, and print
-// none. gpg-connect-agent prints it.
+// gpgClients are the programs that may ask by way of gpg-agent: they use the passphrase without
+// printing it. gpg-connect-agent prints it.
 var gpgClients = []string{"gpg", "gpg2", "gpgsm"}
 
 // receiver returns the process that gets the answer.

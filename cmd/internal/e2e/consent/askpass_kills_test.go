@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is killed while a program asks.
+// The victims that are killed while a program asks.
 const (
 	killHelper  = iota // or the part of git that waits for it
 	killGateway        // whichever process serves
@@ -196,7 +196,7 @@ func (k *killed) screen() (text string) {
 // press types at the terminal, which may have been killed.
 func (k *killed) press(keys string) { _, _ = k.desk.Ptmx.WriteString(keys) }
 
-// kill kills a victim, and returns its process, 0 if there is none.
+// kill kills a victim and returns its process, or 0.
 func (k *killed) kill(victim, git int) (pid int) {
 	k.T.Helper()
 	switch victim {
@@ -233,7 +233,7 @@ func findHelpers(git int) (pids []int) {
 	return pids
 }
 
-// servingProcess returns the process that serves a socket, 0 for none.
+// servingProcess returns the process that serves a socket, or 0.
 func servingProcess(socket string) (pid int) {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
