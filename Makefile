@@ -102,14 +102,15 @@ E2E = ./cmd/internal/e2e/agents ./cmd/internal/e2e/chat ./cmd/internal/e2e/conse
 BUILT = $(E2E) ./cmd/internal/dev/bench/built
 
 # testrun runs go test. It prints first what this machine lacks, and last what failed. SKIP_OK=1 lets it pass
-# without tmux and without a C compiler.
+# without tmux and without a C compiler. If at most AGAIN tests fail, they run once more, and those that pass then are listed as flaky.
 TESTRUN = go run ./cmd/internal/dev/testrun
+AGAIN   = 0
 
 # The end-to-end tests wait more than they compute, so the others run beside them. What runs without the race
 # detector is built with the flags of build, so that nothing is compiled twice.
 test:
 	@echo "test: all packages, nearly all with the race detector, and beside them the built programs end to end in tmux; a few minutes"
-	@$(TESTRUN) CGO_ENABLED=1 -race -shuffle=on -timeout=15m $$(go list ./... | grep -vxF "$$(go list $(ALONE) $(BUILT))") \
+	@$(TESTRUN) -again=$(AGAIN) CGO_ENABLED=1 -race -shuffle=on -timeout=15m $$(go list ./... | grep -vxF "$$(go list $(ALONE) $(BUILT))") \
 		then -trimpath -shuffle=on -timeout=15m $(ALONE) \
 		beside -trimpath -shuffle=on -timeout=30m $(BUILT)
 
@@ -134,7 +135,7 @@ clients: build $(TOOLS)/nfpm-$(NFPM)
 	@echo "clients: the tests with real agents, SDKs, terminals, a browser and older binaries, of $(CLIENTS_IN)"
 	@rm -f bin/soak.txt
 	@tests=$$($(TESTRUN) -needs client $(CLIENTS_IN)) && \
-	$(TESTRUN) CLIENTS=1 PICTURES="$$PWD/bin/pages" CGO_ENABLED=1 -race -p=1 -timeout=60m "-run=$$tests" $(filter-out $(CLIENTS_PLAIN),$(CLIENTS_IN)) \
+	$(TESTRUN) -again=$(AGAIN) CLIENTS=1 PICTURES="$$PWD/bin/pages" CGO_ENABLED=1 -race -p=1 -timeout=60m "-run=$$tests" $(filter-out $(CLIENTS_PLAIN),$(CLIENTS_IN)) \
 		beside CLIENTS=1 SOAK_FIGURES="$$PWD/bin/soak.txt" -trimpath -p=1 -timeout=60m "-run=$$tests" $(CLIENTS_PLAIN)
 	@cat bin/soak.txt
 	cd contrib/cluster && CGO_ENABLED=1 go test -race -timeout 10m ./joined
@@ -153,7 +154,7 @@ clients-newest:
 ROOT_IN = ./cmd/internal/commands/serve ./cmd/internal/e2e/agents ./cmd/internal/e2e/consent ./cmd/internal/e2e/session ./gateway/local ./gateway/userdirs
 
 test-as-root: $(TOOLS)/nfpm-$(NFPM)
-	@tests=$$($(TESTRUN) -needs root $(ROOT_IN)) && $(TESTRUN) CLIENTS=1 -trimpath -timeout=15m "-run=$$tests" $(ROOT_IN)
+	@tests=$$($(TESTRUN) -needs root $(ROOT_IN)) && $(TESTRUN) -again=$(AGAIN) CLIENTS=1 -trimpath -timeout=15m "-run=$$tests" $(ROOT_IN)
 
 # A test of the tests: each look at a window is 1.2 s late. Those that wait for what soon goes must wait for what was shown.
 test-slow-looks:

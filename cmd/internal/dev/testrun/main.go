@@ -1,10 +1,14 @@
 // Command testrun is go test for a person at a terminal: it prints first what this machine lacks
 // for the tests, and last what failed.
 //
-//	testrun [NAME=VALUE]... [-FLAG]... PACKAGE... [then ...]... [beside ...]...
+//	testrun [-again=N] [NAME=VALUE]... [-FLAG]... PACKAGE... [then ...]... [beside ...]...
 //	testrun -needs root|client|film|PROGRAM DIR...
 //
-// The arguments are those of go test, each flag with its value in one word, as -timeout=5m. The
+// With -again, if at most N tests fail, they run once more at the end, one package at a time. Those
+// that pass then are listed as flaky, and do not fail the run. Data races and tests that do not end
+// always fail it.
+//
+// The other arguments are those of go test, each flag with its value in one word, as -timeout=5m. The
 // arguments after "then" run afterwards, those after "beside" at the same time. If tmux or a C
 // compiler is missing and needed, it fails unless $SKIP_OK is 1. The second form prints a pattern
 // for -run: the tests that need something.
@@ -22,6 +26,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -50,6 +55,10 @@ type group struct{ env, flags, packages []string }
 func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 	if len(args) > 1 && args[0] == "-needs" {
 		return printPattern(out, args[1], args[2:])
+	}
+	again, args, err := parseAgain(args)
+	if err != nil {
+		return err
 	}
 	lanes, err := parseLanes(args)
 	if err != nil {
@@ -85,7 +94,56 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 		})
 	}
 	wait.Wait()
+	if ctx.Err() == nil {
+		repeatFailed(ctx, r, again, stderr)
+	}
 	return r.printEnd(refusals)
+}
+
+// parseAgain cuts off the leading -again=N.
+func parseAgain(args []string) (again int, rest []string, err error) {
+	if len(args) == 0 {
+		return 0, args, nil
+	}
+	value, found := strings.CutPrefix(args[0], "-again=")
+	if !found {
+		return 0, args, nil
+	}
+	again, err = strconv.Atoi(value)
+	if err != nil || again < 0 {
+		return 0, nil, fmt.Errorf("-again=%s: want the largest number of failed tests that run again, as in -again=5", value)
+	}
+	return again, args[1:], nil
+}
+
+// repeatFailed runs the failed tests once more, if they are few.
+func repeatFailed(ctx context.Context, r *results, most int, stderr io.Writer) {
+	tests := 0
+	for _, f := range r.failures {
+		tests += len(f.tests)
+	}
+	if tests > most {
+		return
+	}
+	var failures []failure
+	for _, f := range r.failures {
+		if len(f.tests) == 0 || !passesAgain(ctx, f, r.out, stderr) {
+			failures = append(failures, f)
+			continue
+		}
+		r.flaky = append(r.flaky, f)
+		r.failed -= f.count
+		r.passed += f.count
+	}
+	r.failures = failures
+}
+
+func passesAgain(ctx context.Context, f failure, out, stderr io.Writer) bool {
+	fmt.Fprintf(out, "\nagain: %s of %s\n", strings.Join(f.tests, " "), f.pkg)
+	flags := append(slices.Clone(f.group.flags), "-count=1", "-run=^("+strings.Join(f.tests, "|")+")$")
+	r := &results{out: out}
+	runGroup(ctx, &group{env: f.group.env, flags: flags, packages: []string{f.pkg}}, r, stderr)
+	return len(r.failures) == 0 && r.passed > 0 && !r.interrupted
 }
 
 // parseLanes parses the arguments. The groups of a lane run one after another, and lanes beside
@@ -135,7 +193,7 @@ const killAfter = 5 * time.Second
 // runGroup runs go test in a session of its own: no test finds a terminal, and one signal can end
 // them all.
 func runGroup(ctx context.Context, g *group, r *results, stderr io.Writer) {
-	s := &stream{results: r, interrupted: func() bool { return ctx.Err() != nil }}
+	s := &stream{results: r, group: g, interrupted: func() bool { return ctx.Err() != nil }}
 	if s.interrupted() {
 		s.finishRun(ctx.Err(), "")
 		return

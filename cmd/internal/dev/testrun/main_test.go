@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,6 +94,58 @@ func TestARealModule(t *testing.T) {
 
 	_, err = runHere(t, "./a", "then", "-race")
 	require.ErrorContains(t, err, "no packages")
+}
+
+// TestFailedTestsRunAgain, and those that pass then are flaky. A data race is no matter of chance.
+func TestFailedTestsRunAgain(t *testing.T) {
+	const code = `package %s
+
+import ("fmt"; "os"; "testing")
+
+var _ = fmt.Sprint()
+
+func fails(t *testing.T, name string, times int) {
+	seen, _ := os.ReadFile(name)
+	os.WriteFile(name, append(seen, '.'), 0o600)
+	if len(seen) < times { t.Error("bad", name) }
+}
+func TestOnce(t *testing.T) { t.Run("one", func(t *testing.T) { fails(t, "once", 1) }); t.Run("two", func(t *testing.T) {}) }
+func TestGood(t *testing.T) { fails(t, "good", 0) }
+`
+	flaky := fmt.Sprintf(code, "flaky")
+	module(t, map[string]string{
+		"flaky/x_test.go": flaky,
+		"bad/x_test.go":   fmt.Sprintf(code, "bad") + `func TestAlways(t *testing.T) { fails(t, "always", 9) }`,
+		"race/x_test.go":  fmt.Sprintf(code, "race") + `func TestRace(t *testing.T) { fmt.Println("WARNING: DATA RACE"); fails(t, "race", 1) }`,
+		"exit/x_test.go":  fmt.Sprintf(code, "exit") + `func TestZ(t *testing.T) { fails(t, "z", 0); if _, err := os.Stat("ended"); err != nil { os.WriteFile("ended", nil, 0o600); os.Exit(3) } }`,
+	})
+	out, err := runHere(t, "-again=1", "WORD=kept", "./flaky")
+	require.NoError(t, err, out)
+	require.Contains(t, out, "\nagain: TestOnce of m/flaky\n")
+	_, last, _ := strings.Cut(out, "\nflaky: ")
+	require.Contains(t, last, "bad once")
+	require.True(t, strings.HasSuffix(last, "\n3 passed, 0 failed, 0 skipped\n"), out)
+	good, err := os.ReadFile("flaky/good")
+	require.NoError(t, err)
+	require.Equal(t, ".", string(good), "what passed does not run again")
+
+	for dir, end := range map[string]string{
+		"bad":  "FAIL\n2 passed, 2 failed, 0 skipped\n",
+		"race": "FAIL\n2 passed, 2 failed, 0 skipped\n",
+		"exit": "FAIL\n2 passed, 1 failed, 0 skipped\n",
+	} {
+		out, err = runHere(t, "-again=5", "./"+dir)
+		require.ErrorIs(t, err, errFailed)
+		require.True(t, strings.HasSuffix(out, end), out)
+		require.NotContains(t, out, "\nflaky: ")
+	}
+	require.NoError(t, os.Remove("flaky/once"))
+	out, err = runHere(t, "-again=0", "./flaky")
+	require.ErrorIs(t, err, errFailed)
+	require.NotContains(t, out, "\nagain: ")
+
+	_, err = runHere(t, "-again=few", "./flaky")
+	require.ErrorContains(t, err, "-again=few: want the largest number")
 }
 
 func TestWhatIsMissingIsPrintedFirst(t *testing.T) {

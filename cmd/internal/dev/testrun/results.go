@@ -22,10 +22,20 @@ type results struct {
 	out                     io.Writer
 	passed, failed, skipped int
 	reasons                 map[string]int // numbers of skipped tests, by their reasons
-	failures                []string       // as go test prints them
+	failures                []failure
+	flaky                   []failure // of tests that passed when they ran again
 	unfinished              []string       // packages that an interrupt ended
 	notes                   []string
 	interrupted             bool
+}
+
+// failure is a failed package, or another reason to fail.
+type failure struct {
+	text  string // as go test prints it
+	group *group
+	pkg   string
+	tests []string // the failed ones without their subtests; nil if they must not run again
+	count int      // of failed tests and subtests
 }
 
 func (r *results) printLine(line string) {
@@ -52,15 +62,23 @@ func (r *results) printEnd(refusals []string) error {
 	if r.interrupted {
 		slices.Sort(r.unfinished)
 		names := cmp.Or(strings.Join(r.unfinished, " "), "none")
-		r.failures = append(r.failures, fmt.Sprintf("interrupted, and the tests were ended; "+
-			"these packages had begun and not finished: %s\n", names))
+		r.failures = append(r.failures, failure{text: fmt.Sprintf("interrupted, and the tests were ended; "+
+			"these packages had begun and not finished: %s\n", names)})
 	}
-	r.failures = append(r.failures, refusals...)
+	for _, refusal := range refusals {
+		r.failures = append(r.failures, failure{text: refusal})
+	}
+	if len(r.flaky) > 0 {
+		fmt.Fprintln(r.out, "\nflaky: these failed, and passed when they ran again; mend the tests:")
+	}
+	for _, f := range r.flaky {
+		fmt.Fprint(r.out, f.text)
+	}
 	if len(r.failures) > 0 {
 		fmt.Fprintln(r.out, "\nfailed:")
 	}
-	for _, text := range r.failures {
-		fmt.Fprint(r.out, text)
+	for _, f := range r.failures {
+		fmt.Fprint(r.out, f.text)
 	}
 	if len(r.failures) > 0 {
 		fmt.Fprintln(r.out, "FAIL")
@@ -78,6 +96,7 @@ type event struct{ Action, Package, Test, Output, ImportPath, FailedBuild string
 // stream reads the output of one go test.
 type stream struct {
 	*results
+	group       *group
 	interrupted func() bool
 	partial     []byte // of a line
 	stray       string // lines that are no events
@@ -91,6 +110,7 @@ type packageRun struct {
 	output []byte
 	names  []string // of its tests, in the order of their starts
 	tests  map[string]*testRun
+	failed int
 }
 
 type testRun struct {
@@ -164,8 +184,27 @@ func (s *stream) failPackage(p *packageRun, e event) {
 	text := s.builds[e.FailedBuild] + s.describeFailure(p) + string(p.output)
 	delete(s.builds, e.FailedBuild) // go test also shows it only once
 	fmt.Fprint(s.out, text)
-	s.failures = append(s.failures, text)
+	s.failures = append(s.failures, failure{text, s.group, e.Package, p.listRepeatable(), p.failed})
 	s.failed = true
+}
+
+// listRepeatable returns the failed tests, without their subtests. It returns nil if the package
+// did not run to its end, or if the race detector reported a race, which is no matter of chance.
+func (p *packageRun) listRepeatable() (tests []string) {
+	race := []byte("WARNING: DATA RACE")
+	if bytes.Contains(p.output, race) {
+		return nil
+	}
+	for _, name := range p.names {
+		t := p.tests[name]
+		if !t.ended || bytes.Contains(t.output, race) {
+			return nil
+		}
+		if t.failed && !strings.Contains(name, "/") {
+			tests = append(tests, name)
+		}
+	}
+	return tests
 }
 
 // closingLine returns go test's own line for a package, without the output of its tests.
@@ -215,6 +254,7 @@ func (s *stream) countTest(p *packageRun, e event, t *testRun) {
 		t.failed = true
 		if !t.parentOfFailed {
 			s.results.failed++
+			p.failed++
 		}
 		for name := parentName(e.Test); name != ""; name = parentName(name) {
 			if above := p.tests[name]; above != nil {
@@ -294,7 +334,7 @@ func (s *stream) finishRun(err error, stderr string) {
 	for _, name := range slices.Sorted(maps.Keys(s.packages)) {
 		p := s.packages[name]
 		text := s.describeFailure(p) + string(p.output) + "FAIL\t" + name + "\t[did not end]\n"
-		s.failures = append(s.failures, text)
+		s.failures = append(s.failures, failure{text: text})
 		s.failed = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.builds)) {
@@ -303,6 +343,6 @@ func (s *stream) finishRun(err error, stderr string) {
 	if err != nil && !s.failed {
 		s.results.failed++
 		text := fmt.Sprintf("%s%s%sgo test: %v\n", s.stray, s.partial, stderr, err)
-		s.failures = append(s.failures, text)
+		s.failures = append(s.failures, failure{text: text})
 	}
 }
