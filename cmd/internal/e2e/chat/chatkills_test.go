@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -54,7 +55,10 @@ func killAt(h *world.Hosted, k hostKind, v killVictim) {
 		case 3:
 			h.Ask()
 		}
-		require.Positive(t, signalLine(w, v.line, syscall.SIGKILL), "%s is not there %s: %v", v.name, moment, w.Processes())
+		// What the agent starts may show its name after the agent's prompt.
+		w.Until(func() bool { return signalLine(w, v.line, syscall.SIGKILL) > 0 }, func() string {
+			return fmt.Sprintf("%s is not there %s: %v", v.name, moment, w.Processes())
+		})
 		if v.stays {
 			require.Positive(t, signalLine(w, k.host, syscall.SIGTERM), moment)
 		}
