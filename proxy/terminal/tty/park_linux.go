@@ -14,6 +14,15 @@ import (
 // milliseconds, and a goroutine that comes back at once is dearer parked than in ppoll(2).
 const parkFrom = 5 * time.Millisecond
 
+// burstFrom is the number of successive waits of at most burstPause after which events are taken to
+// come in a burst, as in a flood of output. In a burst a pause is waited for in ppoll(2): parking in
+// each costs a flood a third more processor time. The bound is short because the processor is kept
+// meanwhile, and the other goroutine of the terminal may be parked and about to wake.
+const (
+	burstFrom  = 4
+	burstPause = 200 * time.Microsecond
+)
+
 // parking parks a goroutine in the runtime's network poller. A goroutine that waits in ppoll(2)
 // keeps its processor until the runtime's monitor thread takes that away, which costs more than all
 // else that a key needs.
@@ -29,6 +38,7 @@ type parking struct {
 	armed  Events // what the set wakes for, besides Woken
 	drawn  uint64 // the value of replacements for which armed holds
 	timed  bool   // file has a deadline
+	short  int    // successive waits of at most burstPause
 
 	// look is lookOnce, bound once: it looks for want, and leaves got and err.
 	look func(uintptr) bool
@@ -60,15 +70,37 @@ func newParking(p *Poller) *parking {
 
 // wait is Wait.
 func (p *Poller) wait(want Events, timeout time.Duration) (Events, error) {
-	if timeout >= 0 && timeout < parkFrom || !p.prepareParking(want) {
-		got, err := p.pollEvents(want, timeout)
-		if k := p.parking; k != nil && got&k.armed != 0 {
-			// More may follow soon, and each arrival would wake a thread for the set.
-			_ = k.changeSet(unix.EPOLL_CTL_DEL, k.armed)
-		}
-		return got, err
+	if timeout >= 0 && timeout < parkFrom {
+		return p.waitInPoll(want, timeout)
 	}
-	return p.parking.wait(want, timeout)
+	began := time.Now()
+	if k := p.parking; k != nil && k.short >= burstFrom {
+		if got, err := p.waitInPoll(want, burstPause); got != 0 || err != nil {
+			return got, err
+		}
+		k.short = 0
+		if timeout >= 0 {
+			timeout = max(0, timeout-time.Since(began))
+		}
+	}
+	if !p.prepareParking(want) {
+		return p.waitInPoll(want, timeout)
+	}
+	got, err := p.parking.wait(want, timeout)
+	if p.parking.short++; time.Since(began) > burstPause {
+		p.parking.short = 0
+	}
+	return got, err
+}
+
+// waitInPoll waits in ppoll(2).
+func (p *Poller) waitInPoll(want Events, timeout time.Duration) (Events, error) {
+	got, err := p.pollEvents(want, timeout)
+	if k := p.parking; k != nil && got&k.armed != 0 {
+		// More may follow soon, and each arrival would wake a thread for the set.
+		_ = k.changeSet(unix.EPOLL_CTL_DEL, k.armed)
+	}
+	return got, err
 }
 
 func (k *parking) wait(want Events, timeout time.Duration) (Events, error) {

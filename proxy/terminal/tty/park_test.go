@@ -49,15 +49,19 @@ func TestEveryByteIsHeard(t *testing.T) {
 				require.NoError(t, err)
 				defer p.Close()
 				heard := make(chan struct{})
+				const fast, slow = 1000, 500
 				go func() {
 					defer close(heard)
-					for range 1000 {
+					for i := range fast + slow {
+						if i >= fast { // about when a wait in a burst becomes a parked one
+							time.Sleep(time.Duration(i%7) * 50 * time.Microsecond)
+						}
 						_, _ = write.Write([]byte("x"))
 						<-heard
 					}
 				}()
 				var b [8]byte
-				for range 1000 {
+				for range fast + slow {
 					got, err := p.Wait(tty.Readable, timeout)
 					require.NoError(t, err)
 					require.Equal(t, tty.Readable, got)

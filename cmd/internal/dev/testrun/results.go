@@ -24,7 +24,7 @@ type results struct {
 	reasons                 map[string]int // numbers of skipped tests, by their reasons
 	failures                []failure
 	flaky                   []failure // of tests that passed when they ran again
-	unfinished              []string       // packages that an interrupt ended
+	unfinished              []string  // packages that an interrupt ended
 	notes                   []string
 	interrupted             bool
 }
