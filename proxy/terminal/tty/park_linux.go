@@ -14,8 +14,8 @@ import (
 // milliseconds, and a goroutine that comes back at once is dearer parked than in ppoll(2).
 const parkFrom = 5 * time.Millisecond
 
-// burstFrom is the number of successive waits of at most burstPause after which events are taken to
-// come in a burst, as in a flood of output. In a burst a pause is waited for in ppoll(2): parking in
+// burstFrom is the number of waits of at most burstPause after which events are taken to come in a
+// burst, as in a flood of output. In a burst a pause is waited for in ppoll(2): parking in
 // each costs a flood a third more processor time. The bound is short because the processor is kept
 // meanwhile, and the other goroutine of the terminal may be parked and about to wake.
 const (
@@ -38,7 +38,7 @@ type parking struct {
 	armed  Events // what the set wakes for, besides Woken
 	drawn  uint64 // the value of replacements for which armed holds
 	timed  bool   // file has a deadline
-	short  int    // successive waits of at most burstPause
+	short  int    // the number of recent waits of at most burstPause, see countWait
 
 	// look is lookOnce, bound once: it looks for want, and leaves got and err.
 	look func(uintptr) bool
@@ -76,9 +76,9 @@ func (p *Poller) wait(want Events, timeout time.Duration) (Events, error) {
 	began := time.Now()
 	if k := p.parking; k != nil && k.short >= burstFrom {
 		if got, err := p.waitInPoll(want, burstPause); got != 0 || err != nil {
+			k.countWait(time.Since(began))
 			return got, err
 		}
-		k.short = 0
 		if timeout >= 0 {
 			timeout = max(0, timeout-time.Since(began))
 		}
@@ -87,10 +87,17 @@ func (p *Poller) wait(want Events, timeout time.Duration) (Events, error) {
 		return p.waitInPoll(want, timeout)
 	}
 	got, err := p.parking.wait(want, timeout)
-	if p.parking.short++; time.Since(began) > burstPause {
-		p.parking.short = 0
-	}
+	p.parking.countWait(time.Since(began))
 	return got, err
+}
+
+// countWait adds a wait to short. A single long one ends no burst.
+func (k *parking) countWait(took time.Duration) {
+	if took > burstPause {
+		k.short /= 2
+	} else {
+		k.short = min(k.short+1, 2*burstFrom)
+	}
 }
 
 // waitInPoll waits in ppoll(2).
