@@ -78,7 +78,7 @@ func driveVim(m *world.Mind, s *world.Terminal, id, called string) {
 	m.Call("terminal_read", nil, id+" rev ", "bread\n")
 	m.StartCall("terminal_request_control", world.Args{"reason": "add apples to your list"})
 	s.WaitQuestion()
-	require.Contains(m.W.T, s.Bottom(), "“"+called+"” asks to drive for 10 min: “add apples to your list”")
+	s.WaitBottom("“" + called + "” asks to drive for 10 min: “add apples to your list”")
 	s.Answer("C-g")
 	m.WaitForResult("granted: you have the keyboard of " + id)
 	m.Call("terminal_send", world.Args{"text": "oapples", "keys": []string{"esc"}}, "apples")

@@ -73,7 +73,7 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 		granted <- string(text)
 	}()
 	s.WaitQuestion()
-	require.Contains(t, s.Screen(), "“script” asks to drive for 10 min: “add a line”")
+	s.Wait("“script” asks to drive for 10 min: “add a line”")
 	s.Answer("C-g")
 	var grant protocol.ControlGrant
 	require.NoError(t, json.Unmarshal([]byte(<-granted), &grant))

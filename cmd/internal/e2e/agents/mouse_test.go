@@ -116,17 +116,17 @@ func TestLevelTypeHoldsClicksR47(t *testing.T) {
 	s.ReleaseHeld("C-g")
 	require.Contains(t, sending.Wait().Out, "typed: wheel-down at 1,1")
 	const wheel = "\x1b[<65;1;1M"
-	require.Equal(t, wheel, w.Content("heard"))
+	w.WaitContent("heard", wheel)
 
 	sending = w.Start("gateway", "send", id, "--as", "codex", "--click", "[ OK ]", "--text", "free")
 	s.Wait(world.HeldKeys)
-	require.Regexp(t, `“codex” wants to click at \d+,5 on "\[ OK \]", then send "free"`, s.Screen())
+	s.Match(`“codex” wants to click at \d+,5 on "\[ OK \]", then send "free"`)
 	require.Equal(t, wheel, w.Content("heard"), "nothing of it is reported yet")
 	s.ReleaseHeld("C-g")
 	got := sending.Wait()
 	require.Zero(t, got.Status, got.Err)
 	require.Regexp(t, `typed: click on "\[ OK \]" at \d+,5, then text \(4 bytes\)`, got.Out)
-	require.Regexp(t, `^\x1b\[<65;1;1M\x1b\[<0;5;(\d+)M\x1b\[<0;5;\d+mfree$`, w.Content("heard"))
+	w.WaitHeard("heard", `^\x1b\[<65;1;1M\x1b\[<0;5;(\d+)M\x1b\[<0;5;\d+mfree$`)
 
 	sending = w.Start("gateway", "send", id, "--as", "codex", "--click-at", cell(s, "Cancel"))
 	s.Wait(`on "Cancel"`)
@@ -202,11 +202,11 @@ func TestNoClickAnswersAnotherProxyR12(t *testing.T) {
 		require.Zero(t, got.Status, got.Err)
 		require.Contains(t, got.Out, `typed: click on "`+text+`" at 16,`)
 		require.True(t, strings.HasPrefix(w.WaitHeard("heard", "m$"), clicks), "it is the listener's")
-		require.Contains(t, w.MustGateway("read", inner), "keyboard: user")
+		w.WaitRead(inner, "keyboard: user")
 	}
 	s.Press(`C-\`) // the outer proxy's user takes the keyboard back, and the inner question stands
 	s.Wait("claude is stopped")
-	require.Contains(t, w.MustGateway("read", inner), "keyboard: user (codex asks)")
+	w.WaitRead(inner, "keyboard: user (codex asks)")
 	s.Answer("C-g")
 	require.Zero(t, asking.Wait().Status)
 	w.WaitKeyboard(inner, "codex")

@@ -58,7 +58,7 @@ fails("refused", "do not ask again", gateway.request, reason="once more", timeou
 print("DONE")
 `)
 	s.WaitQuestion()
-	require.Contains(t, s.Bottom(), "“release bot” asks to drive for 10 min: “write a line”")
+	s.WaitBottom("“release bot” asks to drive for 10 min: “write a line”")
 	s.Answer("C-g")
 	s.Wait("“once more”")
 	s.Answer(`C-\`)

@@ -178,7 +178,7 @@ func TestAnAgentSeesASelection(t *testing.T) {
 				got = a.MustCall("terminal_wait", world.Args{"session": id, "for": "waiting"})
 			}
 			require.Regexp(t, `\n[a-z2-7]{6} highlighted: [^\n]+\n[a-z2-7]{6}>>>$`, got)
-			require.Contains(t, w.MustGateway("read", w.Session()), "\nhighlighted: row")
+			w.WaitRead(w.Session(), "\nhighlighted: row")
 		})
 	}
 }

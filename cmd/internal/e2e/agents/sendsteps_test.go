@@ -32,6 +32,6 @@ func TestStepsFromAShell(t *testing.T) {
 	require.Contains(t, got.Err, "step 2: no match: timeout")
 	require.Contains(t, got.Err, "not typed: step 3: text (5 bytes): not sent")
 	require.Contains(t, got.Err, "step 1: quiet")
-	require.Equal(t, "one\rtwo", w.Content("got"))
+	w.WaitContent("got", "one\rtwo")
 	s.Press("C-d")
 }

@@ -229,7 +229,7 @@ func TestOneQuestionForAllSteps(t *testing.T) {
 	got := w.WaitAnswer(sending)
 	require.False(t, got.Fails, got.Text)
 	require.Contains(t, got.Text, "step 1: quiet\nstep 2: quiet\n")
-	require.Contains(t, w.Content("heard"), "one\rtwo\r")
+	w.WaitContent("heard", "one\rtwo\r")
 	sending = a.StartCall("terminal_send", world.Args{"steps": steps, "timeout_ms": 50_000})
 	s.Wait(`"one"<Enter>"two"<Enter>`)
 	s.Press(`C-\`)
@@ -256,7 +256,7 @@ func TestStepsEndWithTheirCaller(t *testing.T) {
 	leave()
 	require.ErrorIs(t, <-left, context.Canceled)
 	c.Do("POST", at+"/input", `{"data":"three"}`, 200)
-	require.Equal(t, "onethree", w.Content("got"))
+	w.WaitContent("got", "onethree")
 	answer := make(chan string, 1)
 	go func() { // ends with the keyboard
 		answer <- c.Do("POST", at+"/input", `{"parts":[{"data":"four","until":{"text":"no such text"}}],"timeoutMs":60000}`, 200)

@@ -9,6 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// waitMode waits until the world's first session says that its agent is in a mode.
+func waitMode(w *world.World, mode string) {
+	w.T.Helper()
+	w.Until(func() bool {
+		listed := w.Sessions()
+		return len(listed) > 0 && listed[0].Chat != nil && listed[0].Chat.Mode == mode
+	}, func() string { return w.MustGateway("ls", "--json") })
+}
+
 // Claude Code asks, even with a new configuration under which it would let a model decide. Its
 // mode, and each change of the mode, shows in the conversation.
 func TestClaudeAsksFirst(t *testing.T) {
@@ -16,8 +25,8 @@ func TestClaudeAsksFirst(t *testing.T) {
 	w := world.New(t)
 	b := world.BesideClaudeIn(w)
 	b.Start("")
-	require.Equal(t, "default", w.Sessions()[0].Chat.Mode)
-	require.Contains(t, w.MustGateway("chat", "log", b.ID), "the mode is default (asks)")
+	waitMode(w, "default")
+	b.WaitForLog("the mode is default (asks)")
 	b.Prompt()
 	b.AskForFile("made-never")
 	require.NoFileExists(t, w.Path("made-never"))
@@ -26,7 +35,7 @@ func TestClaudeAsksFirst(t *testing.T) {
 	b.S.Wait("❯")
 	b.S.Press("BTab")
 	b.WaitForLog("the mode is acceptEdits (changes files without asking) now")
-	require.Equal(t, "acceptEdits", w.Sessions()[0].Chat.Mode)
+	waitMode(w, "acceptEdits")
 	require.NoFileExists(t, w.Path("made-never"))
 	exit(b)
 
@@ -92,8 +101,8 @@ func TestAModeThatDoesNotExist(t *testing.T) {
 			c := w.NewChat(agent)
 			start(c, "--mode nonsense")
 			require.Equal(t, 1, c.S.Status())
-			require.Contains(t, c.S.Screen(), "nonsense")
-			require.Contains(t, c.S.Screen(), "did not start")
+			c.S.Wait("nonsense")
+			c.S.Wait("did not start")
 		})
 	}
 }

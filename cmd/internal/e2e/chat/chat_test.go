@@ -233,7 +233,7 @@ func resumes(c *world.Chatting, id string) {
 	require.Contains(t, second.Err, "the conversation "+id+" is open in gateway chat (process ")
 	c.Reply(fakemodel.Turn{Say: "IT GOES ON"})
 	require.Zero(t, c.S.Status())
-	require.Contains(t, c.S.Screen(), "IT GOES ON")
+	c.S.Wait("IT GOES ON")
 }
 
 // dies kills the agent while an approval is open.
@@ -254,7 +254,7 @@ func dies(c *world.Chatting) {
 	}
 	require.Positive(t, killed)
 	require.Equal(t, 1, c.S.Status())
-	require.Contains(t, c.S.Screen(), c.Agent.Name+" was killed")
+	c.S.Wait(c.Agent.Name + " was killed")
 	require.NoFileExists(t, c.W.Path("made-after-death"))
 }
 

@@ -113,7 +113,7 @@ func TestAnAgentsTerminalIsASession(t *testing.T) {
 	w.Until(func() bool { return strings.Contains(strings.Join(w.Processes(), "\n"), "sleep 2000") }, func() string { return "it does not run" })
 	s.Press("C-d")
 	require.Zero(t, s.Status())
-	require.NotContains(t, strings.Join(w.Processes(), "\n"), "sleep 2000", "it ends with the conversation")
+	w.Until(func() bool { return !strings.Contains(strings.Join(w.Processes(), "\n"), "sleep 2000") }, func() string { return "it outlives the conversation" })
 	require.NoError(t, serving.Cmd.Process.Signal(syscall.SIGTERM))
 	require.Zero(t, serving.Wait().Status)
 }

@@ -5,6 +5,7 @@ import (
 
 	"terminalproxy/cmd/internal/dev/fakemodel"
 	"terminalproxy/cmd/internal/e2e/world"
+	"terminalproxy/protocol"
 
 	"github.com/stretchr/testify/require"
 )
@@ -29,7 +30,7 @@ func TestCommandsAreSentRemotely(t *testing.T) {
 	b.S.Press("Enter")
 	b.S.Wait("Switch model?")
 	b.WaitForLog("a dialog of its own at the terminal")
-	require.Equal(t, "asks", w.Sessions()[0].Chat.State)
+	w.WaitForChat(b.ID, protocol.ChatAsks)
 	require.Contains(t, send("and now"), "it waits: the agent's terminal shows a question, or something else in place of its prompt")
 	b.Person.Run("gateway chat answer " + b.ID + " --reply 2")
 	b.Person.Wait("send this answer?")

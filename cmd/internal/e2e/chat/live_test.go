@@ -55,7 +55,7 @@ func TestOpencodeLive(t *testing.T) {
 	c.S.Wait("Permission required")
 	signalOpencode(w, "serve", syscall.SIGKILL)
 	c.S.Status() // without its server, its interface takes no key in a dialog, and ends
-	require.Contains(t, c.S.Screen(), "proxy: opencode's server was killed")
+	c.S.Wait("proxy: opencode's server was killed")
 	require.NoFileExists(t, w.Path("made-after-death"))
 	require.Equal(t, world.PlainModes, c.S.Format(world.Modes))
 }

@@ -137,7 +137,7 @@ func TestAHiddenConversationLeaksNothing(t *testing.T) {
 	got := w.Gateway("chat", "log", id)
 	got.MustFail(t, 1, "hides")
 	require.Empty(t, got.Out)
-	require.Nil(t, w.Sessions()[0].Chat)
+	w.Until(func() bool { return w.Sessions()[0].Chat == nil }, func() string { return w.MustGateway("ls", "--json") })
 	o.Run("gateway hide --off " + id)
 	o.Wait("[y/N]")
 	o.Typed("y\n")

@@ -58,7 +58,7 @@ func TestTheQuestionLeavesNoTrace(t *testing.T) {
 			require.Equal(t, 1, refused.Status)
 			require.Contains(t, refused.Err, "the user declined")
 			s.WaitGone("is refused")
-			require.Equal(t, before, s.Colours())
+			s.WaitColours(before)
 			require.Equal(t, cursor, s.Format("#{cursor_x},#{cursor_y} #{cursor_flag}"))
 			s.WaitTitle("[observed]")
 		})
@@ -76,7 +76,7 @@ func TestTheQuestionStaysWhileTopRefreshes(t *testing.T) {
 	for range 3 {
 		first := strings.SplitN(s.Screen(), "\n", 7)[:6]
 		s.See("a refreshed top", func(screen string) bool {
-			require.Contains(t, s.Bottom(), "“codex” asks to drive for 10 min: “watch the load”")
+			s.WaitBottom("“codex” asks to drive for 10 min: “watch the load”")
 			return strings.Join(strings.SplitN(screen, "\n", 7)[:6], "\n") != strings.Join(first, "\n")
 		})
 	}
@@ -171,13 +171,13 @@ func TestWithoutALineTheTitleAsks(t *testing.T) {
 	before := s.Colours()
 	asking := w.Start("gateway", "request", id, "--reason", "quietly", "--as", "codex")
 	s.WaitTitle(`[codex asks to drive for 10 min: Ctrl+G allows, Ctrl+\ refuses]`)
-	require.Equal(t, before, s.Colours())
+	s.WaitColours(before)
 	w.Until(func() bool { // a key too soon is an accident
 		s.Press("C-g")
 		return strings.Contains(s.Title(), "[codex drives]")
 	}, s.Title)
 	require.Zero(t, asking.Wait().Status)
-	require.Equal(t, before, s.Colours())
+	s.WaitColours(before)
 }
 
 func TestTheMenu(t *testing.T) {
@@ -188,7 +188,7 @@ func TestTheMenu(t *testing.T) {
 	s.Typed("x")
 	s.WaitGone("no agent has the keyboard")
 	require.Equal(t, "x", w.WaitHeard("heard", "x"), "any other key closes and reaches the program")
-	require.Equal(t, before, s.Colours())
+	s.WaitColours(before)
 
 	// Once the line can be read, the second press of the key reaches the program.
 	s.Press(`C-\`)
@@ -202,7 +202,7 @@ func TestTheMenu(t *testing.T) {
 		}
 	}
 	require.Equal(t, "x\x1c", w.WaitHeard("heard", "\x1c"))
-	require.Equal(t, before, s.Colours())
+	s.WaitColours(before)
 
 	s.Press(`C-\`)
 	answerMenu(s, "C-g")
@@ -254,7 +254,7 @@ func TestAProxyInAProxy(t *testing.T) {
 	for flag, value := range map[string]string{"grant": "drive", "for": "1h", "gateway": "unix:/nowhere", "record": "file", "name": "mine"} {
 		s.Typed("clear; proxy --agent --" + flag + " " + value + " true; echo " + flag + " status=$?\n")
 		s.Wait(flag + " status=2") // and not the previous flag's
-		require.Contains(t, s.Screen(), "proxy: --"+flag+": this shell already runs inside the session "+outer)
+		s.Wait("proxy: --" + flag + ": this shell already runs inside the session " + outer)
 	}
 	require.NoFileExists(t, w.Path("file"))
 	// Without other flags, it becomes the program itself, as the same process.
@@ -269,7 +269,7 @@ func TestAProxyInAProxy(t *testing.T) {
 	s.Wait("status=7")
 	s.Typed("clear; proxy --agent nosuchprogram; echo status=$?\n")
 	s.Wait("status=127")
-	require.Contains(t, s.Screen(), "proxy: nosuchprogram: command not found")
+	s.Wait("proxy: nosuchprogram: command not found")
 	s.Typed("clear; proxy --agent --nested --name inner cat\n")
 	ids := w.IDs(2)
 	require.Contains(t, strings.Join(ids, " "), "inner-")
@@ -328,5 +328,5 @@ func TestAnAgentsGrantAndQuestionEndWithItR70(t *testing.T) {
 	require.False(t, s.HasQuestion())
 	s.WaitTitle("[observed]")
 	s.WaitGone("claude no longer asks")
-	require.Equal(t, before, s.Colours())
+	s.WaitColours(before)
 }

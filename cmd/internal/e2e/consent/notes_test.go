@@ -35,7 +35,7 @@ func TestTheUserWritesToTheAgent(t *testing.T) {
 	s.WaitGone("codex is stopped")
 	before := s.Colours()
 	writeMessage(s, "not that filex")
-	require.Contains(t, s.Bottom(), "to codex: not that filex")
+	s.WaitBottom("to codex: not that filex")
 	s.Press("BSpace", "Enter")
 	s.Wait("sent to codex: “not that file”")
 	// The message comes once, with the next answer of any kind.
@@ -43,7 +43,7 @@ func TestTheUserWritesToTheAgent(t *testing.T) {
 	require.NotContains(t, a.MustCall("terminal_read", nil), "message from the user")
 	require.NotContains(t, w.MustGateway("read", id, "--as", "another"), "message from the user", "it was for codex")
 	s.WaitGone("sent to codex")
-	require.Equal(t, before, s.Colours())
+	s.WaitColours(before)
 
 	// An abandoned message leaves nothing behind, and the terminal's own replies are not part of
 	// it.
@@ -58,7 +58,7 @@ func TestTheUserWritesToTheAgent(t *testing.T) {
 	s.Wait("to codex: a pas ted")
 	s.Press("Escape")
 	s.WaitGone("Esc closes")
-	require.Equal(t, before, s.Colours())
+	s.WaitColours(before)
 	require.NotContains(t, a.MustCall("terminal_read", nil), "message from the user")
 	s.QuitProgram("mine\x04")
 	require.Equal(t, "\x1b[?1;2cmine\x04", w.Content("heard"), "nothing of a message reaches the program")

@@ -186,7 +186,7 @@ func TestTheQuestionLeavesVimsOwnVisibleR68(t *testing.T) {
 	})
 	asking := w.Start("gateway", "request", w.Session(), "--reason", "decide what to do with the swap file", "--as", "claude")
 	s.WaitQuestion()
-	require.Contains(t, s.Screen(), prompt)
+	s.Wait(prompt)
 	require.True(t, strings.HasPrefix(s.Screen(), " “claude” asks to drive"), s.Screen())
 	s.Answer(`C-\`)
 	require.Equal(t, 1, asking.Wait().Status)

@@ -137,7 +137,7 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 	s.Wait("codex, once it asks, will type for 10 min (allowed by owner)")
 	w.RequestGrant(id, "--as", "codex", "--level", "type")
 	w.MustGateway("reclaim", id)
-	require.Equal(t, "typed", w.Content("heard"))
+	w.WaitContent("heard", "typed")
 }
 
 // The owner sees all sessions on one screen, and answers there with the same authority as

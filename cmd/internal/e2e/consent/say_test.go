@@ -22,13 +22,13 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 		return strings.Contains(s.Screen(), "message from “claude”: “and one more”")
 	}, s.Screen)
 	s.WaitGone("message from")
-	require.Equal(t, before, s.Colours())
+	s.WaitColours(before)
 
 	// The user has not typed: they may not have read it, so it stays in the menu.
 	s.WaitTitle(`[message: Ctrl+\]`)
 	s.Press(`C-\`)
 	s.Wait("message from “claude”, ")
-	require.Contains(t, s.Screen(), "m writes to it")
+	s.Wait("m writes to it")
 	s.Press("Escape")
 	s.WaitGone("message from")
 
@@ -36,7 +36,7 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	asking := a.StartCall("terminal_request_control", world.Args{"reason": "fix it"})
 	s.WaitQuestion()
 	a.MustCall("terminal_say", world.Args{"text": "press Ctrl+G"}, "waiting for the user: a question to them comes first")
-	require.Contains(t, s.Bottom(), "“codex” asks to drive for 10 min: “fix it”")
+	s.WaitBottom("“codex” asks to drive for 10 min: “fix it”")
 	require.NotContains(t, s.Screen(), "press ctrl-G")
 	s.Press(`C-\`)
 	s.WaitShown("codex is refused")
@@ -85,7 +85,7 @@ func TestTheUsersAnswerGoesToTheAgentThatSpoke(t *testing.T) {
 	s.Press(`C-\`)
 	s.WaitGone("codex drives")
 	writeMessage(s, "do")
-	require.Contains(t, s.Bottom(), "to claude: do")
+	s.WaitBottom("to claude: do")
 	s.Press("Enter")
 	s.Wait("sent to claude: “do”")
 	got := w.WaitAnswer(waiting)

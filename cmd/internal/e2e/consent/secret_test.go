@@ -105,7 +105,7 @@ func TestHardPromptsR21R26(t *testing.T) {
 			s.WaitShown("password prompt: cli's input is blocked")
 			answerPrompt(o, s, a, canary)
 			require.Equal(t, seq, o.Seq, "keys change nothing that is shown")
-			require.Contains(t, w.Content("session.cast"), "a password is being asked for", "the recording says what it leaves out")
+			w.WaitHeard("session.cast", "a password is being asked for") // the recording says what it leaves out
 		})
 	}
 }
@@ -404,7 +404,7 @@ func TestTheScreenIsHiddenRemotely(t *testing.T) {
 	o.Wait("show it to agents again")
 	o.Typed("y\n")
 	require.Zero(t, o.Status())
-	require.Contains(t, w.MustGateway("read", id), "seen")
+	w.WaitRead(id, "seen")
 	w.MustGateway("send", id, "--text", "echo on again", "--enter")
 	s.Wait("\non again")
 	require.NotContains(t, s.Screen(), "not typed")

@@ -90,7 +90,7 @@ func TestAQuestionDiesWithItsAsker(t *testing.T) {
 
 			next := w.Start("gateway", "request", id, "--as", "codex", "--reason", "another thing", "--level", "type", "--for", "1m")
 			s.WaitQuestion()
-			require.Contains(t, s.Bottom(), "asks to type for 1 min: “another thing”")
+			s.WaitBottom("asks to type for 1 min: “another thing”")
 			s.Answer("C-g")
 			require.Contains(t, next.Wait().Out, "granted (type, ")
 			s.QuitProgram("\x04")

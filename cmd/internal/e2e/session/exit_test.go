@@ -95,7 +95,7 @@ func TestAProcessInTheBackgroundDoesNotHoldTheSessionR60(t *testing.T) {
 
 	s.Run("proxy bash -c 'trap \"\" HUP; sleep 1000 & echo deaf=$!; exit 6'")
 	require.Equal(t, 6, s.Status())
-	require.Contains(t, s.Screen(), "proxy: background processes still held the terminal")
+	s.Wait("proxy: background processes still held the terminal")
 	deaf := s.Match(`deaf=(\d+)`)
 	w.Kill(deaf, syscall.SIGTERM)
 	w.WaitGone(deaf)

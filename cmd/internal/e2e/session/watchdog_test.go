@@ -177,12 +177,8 @@ func TestTheLineGoesWithTheProxyR59(t *testing.T) {
 	watchdogOf(w, proxy)
 	w.Kill(proxy, syscall.SIGKILL)
 	st.WaitScreen("the line is gone", func(s *screen.Screen) bool {
-		return !strings.Contains(world.Picture(s), "Ctrl+G allows") && s.Title() == "mine"
-	})
-	st.Look(func(s *screen.Screen) bool {
-		require.True(t, calm(s))
-		require.Contains(t, world.Picture(s), "line\nline\n")
-		return true
+		picture := world.Picture(s)
+		return !strings.Contains(picture, "Ctrl+G allows") && strings.Contains(picture, "line\nline\n") && s.Title() == "mine" && calm(s)
 	})
 	st.TypeKeys("\n")
 	<-st.Ended

@@ -131,6 +131,18 @@ func (s *Terminal) Wait(text string) {
 	s.See(text, func(screen string) bool { return strings.Contains(screen, text) })
 }
 
+// WaitBottom waits until text stands in the last row of the window.
+func (s *Terminal) WaitBottom(text string) {
+	s.W.T.Helper()
+	s.See(text+" in the last row", func(string) bool { return strings.Contains(s.Bottom(), text) })
+}
+
+// WaitColours waits until the screen is as it was, with its attributes.
+func (s *Terminal) WaitColours(before string) {
+	s.W.T.Helper()
+	s.See("the screen as before:\n"+before, func(string) bool { return s.Colours() == before })
+}
+
 // WaitGone waits until text no longer stands on the screen.
 func (s *Terminal) WaitGone(text string) {
 	s.W.T.Helper()

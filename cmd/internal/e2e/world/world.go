@@ -340,6 +340,22 @@ func (w *World) RequestGrant(id string, more ...string) {
 	require.Contains(w.T, w.MustGateway(append([]string{"request", id, "--reason", "to test"}, more...)...), "granted")
 }
 
+// WaitRead waits until the agent that reads a session gets text.
+func (w *World) WaitRead(id, text string) {
+	w.T.Helper()
+	var got Result
+	w.Until(func() bool { got = w.Gateway("read", id); return strings.Contains(got.Out, text) },
+		func() string { return text + " is not in:\n" + got.Out + got.Err })
+}
+
+// WaitContent waits until a file holds exactly this. A receipt says what a program's terminal has
+// got; the program then needs time to write it to a file.
+func (a *account) WaitContent(name, want string) {
+	a.T.Helper()
+	a.Until(func() bool { return a.Content(name) == want },
+		func() string { return fmt.Sprintf("%s holds %q, not %q", name, a.Content(name), want) })
+}
+
 // WaitHeard waits until the listener's file matches.
 func (a *account) WaitHeard(name, pattern string) string {
 	a.T.Helper()
