@@ -232,7 +232,7 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	s.Wait("back at work")
 
 	s.Press(`C-\`)
-	s.Wait("claude is stopped")
+	s.WaitShown("claude is stopped")
 	s.WaitGone("claude is stopped") // the key is swallowed for a moment
 	s.Press(`C-\`)
 	s.Wait("d leaves")

@@ -134,7 +134,7 @@ func TestLevelTypeHoldsClicksR47(t *testing.T) {
 	got = sending.Wait()
 	got.MustFail(t, 1, `the user did not let click at `)
 	require.NotContains(t, w.Content("heard"), "mfree\x1b")
-	s.Wait("codex is stopped")
+	s.WaitShown("codex is stopped")
 	s.QuitProgram("\x04")
 
 	log := w.MustGateway("audit", "show", "session.cast")
@@ -205,7 +205,7 @@ func TestNoClickAnswersAnotherProxyR12(t *testing.T) {
 		w.WaitRead(inner, "keyboard: user")
 	}
 	s.Press(`C-\`) // the outer proxy's user takes the keyboard back, and the inner question stands
-	s.Wait("claude is stopped")
+	s.WaitShown("claude is stopped")
 	w.WaitRead(inner, "keyboard: user (codex asks)")
 	s.Answer("C-g")
 	require.Zero(t, asking.Wait().Status)

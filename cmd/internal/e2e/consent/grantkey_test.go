@@ -37,10 +37,10 @@ func TestTheGrantKeyInForce(t *testing.T) {
 			asking := w.Start("gateway", "request", id, "--as", "codex", "--reason", "to test")
 			s.Wait(c.allows + " allows · " + c.refuses + " refuses")
 			s.PressWhile(c.key, c.allows+" allows")
-			s.Wait("codex drives for 10 min. " + c.refuses + " takes the keyboard back at once")
+			s.WaitShown("codex drives for 10 min. " + c.refuses + " takes the keyboard back at once")
 			require.Zero(t, asking.Wait().Status)
 			s.Press(c.reclaim)
-			s.Wait("the keyboard is yours")
+			s.WaitShown("the keyboard is yours")
 			require.Empty(t, w.Content("heard"), "neither key reached the program")
 			if c.key != "C-g" {
 				s.Press("C-g")
@@ -118,7 +118,7 @@ func TestTheQuestionNamesTheKeyOfTheWindow(t *testing.T) {
 		s.PressWhile("C-g", allows)
 		require.Zero(t, asking.Wait().Status)
 		s.Press(`C-\`)
-		s.Wait("the keyboard is yours")
+		s.WaitShown("the keyboard is yours")
 		s.WaitGone("the keyboard is yours")
 	}
 	asks(s, "Ctrl+Alt+G allows")

@@ -206,7 +206,7 @@ func TestTheMenu(t *testing.T) {
 
 	s.Press(`C-\`)
 	answerMenu(s, "C-g")
-	s.Wait("the next agent that asks will drive")
+	s.WaitShown("the next agent that asks will drive")
 	w.RequestGrant(id, "--as", "codex")
 	w.MustGateway("send", id, "--as", "codex", "--text", "y")
 	require.Equal(t, "x\x1cy", w.WaitHeard("heard", "y"))

@@ -43,7 +43,7 @@ func TestLevelTypeHoldsEnterInAShell(t *testing.T) {
 	got.MustFail(t, 1, "the user did not let <Enter> through and took the keyboard back")
 	require.Contains(t, got.Err, "typed: text (14 bytes)")
 	require.Contains(t, got.Err, `left on the line: "echo no > said"`)
-	s.Wait(`codex is stopped; left on the line: "echo no > said"`)
+	s.WaitShown(`codex is stopped; left on the line: "echo no > said"`)
 	s.WaitTitle("[observed]")
 	require.Equal(t, 4, w.Gateway("send", id, "--as", "codex", "--text", "x").Status)
 	s.QuitProgram("\x15exit\n")

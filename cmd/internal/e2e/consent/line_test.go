@@ -94,7 +94,7 @@ func TestHowTheLineBecomesFreeR63(t *testing.T) {
 	sending = send("echo e")
 	s.Press(`C-\`) // and reclaim drops what is held
 	require.Equal(t, 1, sending.Wait().Status)
-	s.Wait("codex is stopped")
+	s.WaitShown("codex is stopped")
 	s.Wait("$ echo three\n")
 	require.NotContains(t, s.Screen(), "echo e\n")
 }
@@ -196,7 +196,7 @@ func TestUnsubmittedTextIsQuotedR64(t *testing.T) {
 	id := s.RunGranted("drive", world.PlainBash, world.AtPrompt)
 	w.MustGateway("send", id, "--as", "codex", "--text", "git pu")
 	s.Press(`C-\`)
-	s.Wait(`codex is stopped; left on the line: "git pu"`)
+	s.WaitShown(`codex is stopped; left on the line: "git pu"`)
 	s.Press("C-c")
 	s.Wait("$ git pu^C\n$")
 	s.Typed("exit\n")
@@ -205,7 +205,7 @@ func TestUnsubmittedTextIsQuotedR64(t *testing.T) {
 	id = s.RunGranted("drive", "vim -u NONE -N notes", "~")
 	w.MustGateway("send", id, "--as", "codex", "--text", "iabc", "esc")
 	s.Press(`C-\`)
-	s.Wait("codex is stopped")
+	s.WaitShown("codex is stopped")
 	require.NotContains(t, s.Screen(), "left on the line")
 }
 

@@ -134,7 +134,7 @@ func TestAnOwnerGrantsFromAnotherWindow(t *testing.T) {
 	o.Wait("give text and editing keys to codex, when it asks within 2m, for 10m or the user's limit? [y/N]")
 	o.Typed("y\n")
 	require.Zero(t, o.Status())
-	s.Wait("codex, once it asks, will type for 10 min (allowed by owner)")
+	s.WaitShown("codex, once it asks, will type for 10 min (allowed by owner)")
 	w.RequestGrant(id, "--as", "codex", "--level", "type")
 	w.MustGateway("reclaim", id)
 	w.WaitContent("heard", "typed")

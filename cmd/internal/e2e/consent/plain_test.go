@@ -34,7 +34,7 @@ func TestAPlainTerminalIsAskedInPlainLines(t *testing.T) {
 			}
 			require.Zero(t, asking.Wait().Status)
 			s.Press(`C-\`)
-			s.Wait("the keyboard is yours: codex is stopped")
+			s.WaitShown("the keyboard is yours: codex is stopped")
 			s.Press("C-d")
 			require.Zero(t, s.Status())
 			shown := w.Content(s.Recording())[before:]

@@ -87,7 +87,7 @@ func TestTheUsersAnswerGoesToTheAgentThatSpoke(t *testing.T) {
 	writeMessage(s, "do")
 	s.WaitBottom("to claude: do")
 	s.Press("Enter")
-	s.Wait("sent to claude: “do”")
+	s.WaitShown("sent to claude: “do”")
 	got := w.WaitAnswer(waiting)
 	require.Contains(t, got.Text, "message from the user: do\n")
 	require.Contains(t, got.Text, "matched: message")

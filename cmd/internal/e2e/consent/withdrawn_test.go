@@ -80,7 +80,7 @@ func TestAQuestionDiesWithItsAsker(t *testing.T) {
 			giveUp := way.asks(w, id)
 			s.WaitQuestion()
 			giveUp()
-			s.Wait("codex no longer asks")
+			s.WaitShown("codex no longer asks")
 			require.False(t, s.HasQuestion())
 			list := ""
 			w.Until(func() bool { list = w.MustGateway("ls"); return !strings.Contains(list, "asks") }, func() string { return list })
@@ -155,7 +155,7 @@ func TestHeldKeysDieWithTheirCaller(t *testing.T) {
 			sending := w.Start("gateway", "send", id, "--as", "codex", "--text", "touch HIT", "--enter", "--timeout", "1m")
 			s.Wait("Ctrl+G sends it")
 			require.NoError(t, sending.Cmd.Process.Signal(signal))
-			s.Wait("codex no longer asks")
+			s.WaitShown("codex no longer asks")
 			s.WaitGone("Ctrl+G sends it")
 			s.Press("C-g")
 			w.WaitKeyboard(id, "codex (type")
@@ -215,7 +215,7 @@ func TestAfterATakeoverAQuestionIsItsAskersOwn(t *testing.T) {
 				s.Answer("C-g")
 				require.Contains(t, asking.Wait().Out, "granted (drive")
 			} else {
-				s.Wait("codex no longer asks")
+				s.WaitShown("codex no longer asks")
 				w.Session()
 				s.Press("C-g")
 				require.Equal(t, "\x07", w.WaitHeard("heard", "\x07"))

@@ -39,7 +39,7 @@ func TestASessionGoesToTheNextGateway(t *testing.T) {
 		from, to := servers[i%2], servers[(i+1)%2]
 		require.NoError(t, from.Cmd.Process.Signal(syscall.SIGKILL))
 		from.Wait()
-		s.Wait("agents see this session at " + to.URL + " now, as a new one")
+		s.WaitShown("agents see this session at " + to.URL + " now, as a new one")
 		s.WaitGone("drives")
 		claude.MustFail("terminal_send", world.Args{"terminal": id, "text": "no more"}, "your grant ended when the connection was lost")
 		require.Equal(t, id, w.Session("--gateway", to.URL, at[2], at[3]))

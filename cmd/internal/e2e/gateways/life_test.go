@@ -134,7 +134,7 @@ func TestADirectoryThatWillNotDo(t *testing.T) {
 		if strings.Contains(tt.want, "shorter") {
 			// The program runs, agents do not see it, and the line says why.
 			s.Run("TERMINALPROXY_DIR=" + tt.dir + " proxy --agent cat")
-			s.Wait("agents cannot see this session")
+			s.WaitShown("agents cannot see this session")
 			s.Press("C-d")
 			require.Zero(t, s.Status())
 			continue
@@ -193,7 +193,7 @@ func TestAGatewayThatDoesNotAnswer(t *testing.T) {
 	require.NoError(t, ln.Close())
 	s := w.Terminal(100, 24)
 	s.Run("proxy --agent --gateway " + url + " vim -u NONE -n notes.txt")
-	s.Wait("agents cannot see this session")
+	s.WaitShown("agents cannot see this session")
 	s.Typed("iwritten all the same")
 	s.Press("Escape")
 	s.QuitProgram(":wq\n")

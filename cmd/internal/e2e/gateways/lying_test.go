@@ -25,7 +25,7 @@ func TestALyingGatewayCostsTheProxyNothingR75(t *testing.T) {
 	})
 	s := w.Terminal(100, 24)
 	proxy := s.RunListener("--agent --gateway ws://" + addr)
-	s.Wait("agents cannot see this session")
+	s.WaitShown("agents cannot see this session")
 	for range 4 {
 		fake.Receive(t, tried, "a connection of the proxy's")
 	}

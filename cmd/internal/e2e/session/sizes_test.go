@@ -58,7 +58,7 @@ func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
 
 	// A person who leaves gives the size back, and has a restored terminal.
 	small.Press(`C-\`)
-	small.Wait("claude is stopped")
+	small.WaitShown("claude is stopped")
 	small.OpenMenuWith("d leaves")
 	small.Press("d")
 	require.Zero(t, small.Status())
