@@ -142,10 +142,12 @@ type declaration struct {
 	needs      map[string]bool
 	uses       []token.Pos // the declarations that it mentions
 	calls      []*ast.CallExpr
-	parameters map[token.Pos]bool
+	parameters []token.Pos // in order
+	isVariadic bool
 	skips      bool
-	// looks: it looks for the programs in its arguments, and the test skips without them.
-	looks bool
+	// looks holds the parameters in which it looks for programs, without which the test skips. The
+	// value is true if it looks for the first element only.
+	looks map[token.Pos]bool
 }
 
 // findTests finds the test functions and spreads needs from functions to their callers.
@@ -158,9 +160,7 @@ func (p *source) findTests(files, helpers []*ast.File) (tests []Test) {
 	}
 	repeat(func() (changed bool) {
 		for _, d := range p.all {
-			if !d.looks && p.looksForArguments(d) {
-				d.looks, changed = true, true
-			}
+			changed = p.addLooked(d) || changed
 		}
 		return changed
 	})
@@ -217,15 +217,11 @@ func (p *source) readDeclarations(files []*ast.File) {
 func (p *source) addDeclaration(name *ast.Ident, node ast.Node) {
 	d := &declaration{
 		name: name.Name, at: name.Pos(), node: node,
-		needs: map[string]bool{}, parameters: make(map[token.Pos]bool),
+		needs: map[string]bool{}, looks: make(map[token.Pos]bool),
 	}
 	p.all = append(p.all, d)
 	if f, ok := node.(*ast.FuncDecl); ok {
-		for _, field := range f.Type.Params.List {
-			for _, name := range field.Names {
-				d.parameters[name.Pos()] = true
-			}
-		}
+		d.addParameters(f.Type.Params.List)
 		switch d.name {
 		case "needsRoot", "NeedsRoot":
 			d.needs[Root] = true
@@ -309,154 +305,6 @@ func (p *source) objectOf(name *ast.Ident) types.Object {
 		return o
 	}
 	return p.info.Uses[name]
-}
-
-// looksForArguments reports whether d passes one of its parameters to exec.LookPath and skips, or
-// to a function that does.
-func (p *source) looksForArguments(d *declaration) bool {
-	for _, call := range d.calls {
-		visited := make(map[token.Pos]bool)
-		if p.looksFor(d, call) && p.mentionsParameter(call.Args, d.parameters, visited) {
-			return true
-		}
-	}
-	return false
-}
-
-// looksFor reports whether a call of d looks for its arguments.
-func (p *source) looksFor(d *declaration, call *ast.CallExpr) bool {
-	called := p.calledDeclaration(call)
-	return d.skips && isLookPath(call) || called != nil && called.looks
-}
-
-// mentionsParameter reports whether the expressions come from one of the parameters, directly or by
-// a loop over it. It reads each variable once and adds it to visited.
-func (p *source) mentionsParameter(
-	exprs []ast.Expr, parameters, visited map[token.Pos]bool,
-) (found bool) {
-	for _, e := range exprs {
-		ast.Inspect(e, func(n ast.Node) bool {
-			if name, ok := n.(*ast.Ident); ok && !found {
-				if o := p.objectOf(name); o != nil && isString(o.Type()) && !visited[o.Pos()] {
-					visited[o.Pos()] = true
-					found = parameters[o.Pos()] ||
-						p.mentionsParameter(p.assigned[o.Pos()], parameters, visited)
-				}
-			}
-			return !found
-		})
-	}
-	return found
-}
-
-// isString reports whether a type is a string or a slice of strings.
-func isString(t types.Type) bool {
-	if s, ok := t.Underlying().(*types.Slice); ok {
-		t = s.Elem()
-	}
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&types.IsString != 0
-}
-
-func (p *source) calledDeclaration(call *ast.CallExpr) *declaration {
-	name, ok := call.Fun.(*ast.Ident)
-	if s, selects := call.Fun.(*ast.SelectorExpr); selects {
-		name, ok = s.Sel, true
-	}
-	if !ok || p.info.Uses[name] == nil {
-		return nil
-	}
-	return p.byPos[p.info.Uses[name].Pos()]
-}
-
-// addPrograms adds the programs that d looks for, directly or through the functions that it calls.
-func (p *source) addPrograms(d *declaration) {
-	for _, call := range d.calls {
-		if p.looksFor(d, call) {
-			for _, arg := range call.Args {
-				p.addValues(d.needs, arg, 0)
-			}
-		}
-	}
-}
-
-// maxDepth bounds the chain of assignments to a value: a variable may be assigned from itself.
-const maxDepth = 4
-
-// addValues adds the program names that an expression can have, from literals and tables of them.
-func (p *source) addValues(needs map[string]bool, e ast.Expr, depth int) {
-	if depth > maxDepth {
-		return
-	}
-	var next []ast.Expr
-	switch e := e.(type) {
-	case *ast.BasicLit:
-		words := strings.Fields(unquote(e))
-		if e.Kind == token.STRING && len(words) > 0 && isProgramName(words[0]) {
-			needs[words[0]] = true // the first word of a command line is the program
-		}
-	case *ast.Ident:
-		if o := p.objectOf(e); o != nil && (isString(o.Type()) || depth > 0) {
-			next = p.assigned[o.Pos()]
-		}
-	case *ast.SelectorExpr:
-		if o := p.info.Uses[e.Sel]; o != nil && isString(o.Type()) {
-			next = p.assigned[o.Pos()]
-		}
-	case *ast.IndexExpr: // the program of a command line
-		if index, ok := e.Index.(*ast.BasicLit); ok && index.Value == "0" {
-			p.addFirst(needs, e.X, depth)
-		}
-	case *ast.CompositeLit:
-		if t := p.info.Types[e].Type; t != nil && isString(t) {
-			next = e.Elts
-		}
-	case *ast.CallExpr:
-		if name, ok := e.Fun.(*ast.Ident); ok && name.Name == "append" {
-			next = e.Args
-		}
-	}
-	for _, e := range next {
-		p.addValues(needs, e, depth+1)
-	}
-}
-
-func isProgramName(word string) bool {
-	return !strings.ContainsAny(word, "/%=,") && word[0] != '-'
-}
-
-// addFirst adds the first element of each slice that e can be.
-func (p *source) addFirst(needs map[string]bool, e ast.Expr, depth int) {
-	if depth > maxDepth {
-		return
-	}
-	switch e := e.(type) {
-	case *ast.SelectorExpr:
-		if o := p.info.Uses[e.Sel]; o != nil {
-			for _, value := range p.assigned[o.Pos()] {
-				p.addFirst(needs, value, depth+1)
-			}
-		}
-	case *ast.Ident:
-		if o := p.objectOf(e); o != nil {
-			for _, value := range p.assigned[o.Pos()] {
-				p.addFirst(needs, value, depth+1)
-			}
-		}
-	case *ast.CompositeLit:
-		if len(e.Elts) > 0 {
-			p.addValues(needs, e.Elts[0], depth+1)
-		}
-	case *ast.CallExpr: // strings.Fields(command)
-		if f, ok := e.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Fields" && len(e.Args) == 1 {
-			p.addValues(needs, e.Args[0], depth+1)
-		}
-	}
-}
-
-func isLookPath(call *ast.CallExpr) bool {
-	f, ok := call.Fun.(*ast.SelectorExpr)
-	return ok && f.Sel.Name == "LookPath"
 }
 
 // isClient reports whether a call is os.Getenv("CLIENTS"), or of a function in package browser that

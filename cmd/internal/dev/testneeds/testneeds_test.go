@@ -15,7 +15,7 @@ import (
 // helpers are what the tests of a package call.
 const helpers = `package x_test
 
-import ("os"; "os/exec"; "testing"; "example/browser")
+import ("os"; "os/exec"; "testing"; "strings"; "example/browser")
 
 type world struct{}
 type list []func(t *testing.T)
@@ -40,6 +40,11 @@ func onDisplays(t *testing.T, programs ...string) *world { return newWorld(t, ap
 func need(t *testing.T, program string) { if _, err := exec.LookPath(program); err != nil { t.Skip() } }
 func man(t *testing.T) { if _, err := exec.LookPath("man"); err != nil { t.Skip() } }
 func prefers() string { if path, err := exec.LookPath("nano"); err == nil { return path }; return "ed" }
+func shows(t *testing.T, wanted string, command ...string) {
+	if _, err := exec.LookPath(command[0]); err != nil { t.Skip() }
+}
+func pages(t *testing.T, command ...string) { shows(t, "mc", append([]string{"less"}, command...)...) }
+func starts(t *testing.T, line string) { shows(t, "mc", strings.Fields(line)...) }
 func log(t *testing.T, words ...string) {}
 
 var editors = []struct{ name string; program []string; note string }{{"vim", []string{"vi", "-u", "NONE"}, "mc"}, {name: "nano -w"}}
@@ -110,9 +115,14 @@ func TestProgramsAndRootAreRead(t *testing.T) {
 		`var list []string; list = append(list, os.Args...); for _, s := range list { need(t, s) }`:                                                      "",
 		`s := "jq"; s = s + ""; s, u := u, s; need(t, s); need(t, u)`:                                                                                    "jq",
 		`type x struct{ p []string; n string }; a := x{p: []string{"ed"}}; b := x{p: a.p, n: a.n}; a = x{p: b.p, n: b.n}; need(t, a.p[0]); need(t, b.n)`: "ed",
-		`needsRoot(t)`:         "root",
-		`newWorld(t).mount(t)`: "bash root tmux",
-		`t.Run("", func(t *testing.T) { need(t, "make") })`: "make",
+		`shows(t, "F10", "htop", "main.go")`:                                                                                                             "htop",
+		`shows(t, "F10", []string{"vi", "ed"}...)`:                                                                                                       "vi",
+		`shows(t, "F10", editors[0].program...)`:                                                                                                         "vi",
+		`pages(t, "main.go")`:                                                                                                                            "less",
+		`starts(t, "vim -u NONE")`:                                                                                                                       "vim",
+		`needsRoot(t)`:                                                                                                                                   "root",
+		`newWorld(t).mount(t)`:                                                                                                                           "bash root tmux",
+		`t.Run("", func(t *testing.T) { need(t, "make") })`:                                                                                              "make",
 	} {
 		require.Equal(t, strings.Fields(want), append([]string{}, readTest(t, body)...), body)
 	}
