@@ -228,18 +228,24 @@ func (l *life) takeKeyboard(end func(a *authority.Authority, now time.Time)) {
 }
 
 // answerPatience bounds how long the terminal may take to answer a query for its cursor;
-// farPatience applies to one at the other end of a line that may be slow.
+// farPatience applies to one at the other end of a line that may be slow, and busyPatience to one
+// that has answered before: its answer is late, and comes.
 const (
 	answerPatience = 300 * time.Millisecond
 	farPatience    = time.Second
+	busyPatience   = 2 * time.Second
 )
 
 // patience returns the bound for this session's terminal.
-func patience() time.Duration {
-	if os.Getenv("SSH_CONNECTION") != "" {
+func patience(hasAnswered bool) time.Duration {
+	switch {
+	case hasAnswered:
+		return busyPatience
+	case os.Getenv("SSH_CONNECTION") != "":
 		return farPatience
+	default:
+		return answerPatience
 	}
-	return answerPatience
 }
 
 // awaitAnswers waits until the terminal has answered the proxy's queries: the next reader of the
@@ -251,7 +257,9 @@ func (l *life) awaitAnswers() {
 		return
 	}
 	heard, done := make(chan struct{}), make(chan struct{})
+	hasAnswered := false
 	if !s.pump.Post(func(time.Time) {
+		hasAnswered = s.detector.HasAnswered()
 		s.detector.WhenAnswered(func() { close(done) })
 		close(heard)
 	}) {
@@ -263,7 +271,7 @@ func (l *life) awaitAnswers() {
 	case <-time.After(lastPatience):
 		return
 	}
-	limit := time.NewTimer(patience() - time.Since(time.Unix(0, s.asksSince.Load())))
+	limit := time.NewTimer(patience(hasAnswered) - time.Since(time.Unix(0, s.asksSince.Load())))
 	defer limit.Stop()
 	select {
 	case <-done:

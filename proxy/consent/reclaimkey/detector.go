@@ -26,6 +26,8 @@ type Detector struct {
 	// clusters takes the answer to the question for the terminal's clusters; nil when it is not
 	// due.
 	clusters func(screen.Clusters)
+	// answers: the terminal has answered a question of the proxy's for its cursor.
+	answers bool
 	// answered is called when the proxy's own questions have their answers; it may be nil.
 	answered func()
 	proxy    Typist
@@ -107,6 +109,7 @@ func (d *Detector) passAnswer(reply []byte) bool {
 			take := d.asked[0]
 			d.asked = d.asked[1:]
 			if take != nil {
+				d.answers = true
 				d.clusters = nil // it does not answer that
 				take(row)
 				d.WhenAnswered(d.answered)
@@ -152,11 +155,15 @@ func (d *Detector) WhenAnswered(do func()) {
 	do()
 }
 
+// HasAnswered reports whether the terminal has answered a question of the proxy's for its cursor: it
+// will answer the next one, too.
+func (d *Detector) HasAnswered() bool { return d.answers }
+
 // Reset forgets what the terminal was asked, and what it has begun to say: another one takes its
 // place.
 func (d *Detector) Reset() {
 	d.Scanner.Reset()
-	d.asked, d.clusters = nil, nil
+	d.asked, d.clusters, d.answers = nil, nil, false
 	d.WhenAnswered(d.answered)
 }
 

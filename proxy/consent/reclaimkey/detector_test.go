@@ -23,6 +23,7 @@ func TestTheProxysOwnAnswersAreWaitedForR62(t *testing.T) {
 
 	d.WhenAnswered(called)
 	require.Equal(t, 1, calls, "nothing was asked")
+	require.False(t, d.HasAnswered())
 
 	var rows []int
 	d.ExpectCursor(nil)
@@ -32,12 +33,15 @@ func TestTheProxysOwnAnswersAreWaitedForR62(t *testing.T) {
 	d.WhenAnswered(called)
 	d.Scan([]byte("\x1b[1;1R\x1b[7;1R"), pass)
 	require.Equal(t, 1, calls, "one question is without an answer")
+	require.True(t, d.HasAnswered())
 	d.Scan([]byte("typed\x1b[8;1R"), pass)
 	require.Equal(t, 2, calls, "the last one is the program's")
 	d.Scan([]byte("\x1b[9;9R"), pass)
 	require.Equal(t, 2, calls)
 	require.Equal(t, []int{6, 7}, rows)
 	require.Equal(t, "\x1b[1;1Rtyped\x1b[9;9R", passed)
+	d.Reset()
+	require.False(t, d.HasAnswered(), "another terminal may not answer")
 }
 
 // The terminal's answers to the proxy's first questions are not typed into the program, and its

@@ -14,8 +14,9 @@ import (
 )
 
 // drawn matches what a proxy with agents adds to a program's output: titles, the stack of titles,
-// and questions for the cursor.
-var drawn = regexp.MustCompile(`\x1b\]2;[^\a]*\a|\x1b\[2[23];2t|\x1b\[2l|\x1b7\x1b\[\?2027\$p\x1b8\x1b\[J\x1b\[6n|\x1b\[6n`)
+// and questions for the cursor. On a busy machine this terminal may answer when the proxy has ended;
+// the kernel then echoes the answer. That the proxy awaits answers is checked under R62.
+var drawn = regexp.MustCompile(`\x1b\]2;[^\a]*\a|\x1b\[2[23];2t|\x1b\[2l|\x1b7\x1b\[\?2027\$p\x1b8\x1b\[J\x1b\[6n|\x1b\[6n|\^\[\[\?2027;\d\$y|\^\[\[\d+;\d+R`)
 
 // taken stands for the moment at which the proxy has taken the keyboard. Until then, the terminal
 // echoes what is typed.
