@@ -23,7 +23,7 @@ var doors = map[string]func(w *world.World) door{
 		a := w.Agent("claude", world.Eras[1])
 		a.MustCall("terminal_request_control", world.Args{"reason": "test"}, "granted")
 		return func(line, fact, value string) (met bool, rows string) {
-			with := world.Args{"text": line, "enter": true, "wait_for": fact, "timeout_ms": 15000}
+			with := world.Args{"text": line, "enter": true, "wait_for": fact, "timeout_ms": 50_000}
 			if value != "" {
 				with["value"] = value
 			}
@@ -38,7 +38,7 @@ var doors = map[string]func(w *world.World) door{
 			if value != "" {
 				fact += "=" + value
 			}
-			got := w.Gateway("send", id, "--text", line, "--enter", "--until", fact, "--timeout", "15s")
+			got := w.Gateway("send", id, "--text", line, "--enter", "--until", fact, "--timeout", "5m")
 			return got.Status == 0, got.Out + got.Err
 		}
 	},
@@ -61,7 +61,7 @@ var doors = map[string]func(w *world.World) door{
 			case "idle":
 				until = `{"quietMs":` + strings.TrimSuffix(value, "ms") + `}`
 			}
-			got := world.Reply[protocol.WaitResult](w.T, c.Do("POST", at+"/wait", `{"until":`+until+`,"afterSeq":`+strconv.FormatUint(typed.Seq, 10)+`,"timeoutMs":15000}`, 200))
+			got := world.Reply[protocol.WaitResult](w.T, c.Do("POST", at+"/wait", `{"until":`+until+`,"afterSeq":`+strconv.FormatUint(typed.Seq, 10)+`,"timeoutMs":60000}`, 200))
 			return got.Met, strings.Join(got.Frame.Screen.Lines, "\n")
 		}
 	},

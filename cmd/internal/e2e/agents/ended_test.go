@@ -58,7 +58,7 @@ func TestABuildThatFailsIsUnderstoodInTwoCalls(t *testing.T) {
 		id, _ := a.RunProgram(world.Args{"program": "bash", "args": []string{"-c", "read -r; " + fmt.Sprintf(failingBuild, ":")}, "wait_for": "waiting"})
 		waits := make(chan world.Result, 1)
 		go func() {
-			waits <- w.Gateway("wait", id, "--text", "never", "--any", "no such", "--stop", `Error \d`, "--timeout", "50s")
+			waits <- w.Gateway("wait", id, "--text", "never", "--any", "no such", "--stop", `Error \d`, "--timeout", "5m")
 		}()
 		a.MustCall("terminal_send", world.Args{"terminal": id, "enter": true, "wait_for": "exit", "max_tokens": 200}, "exited 2")
 		got := <-waits

@@ -82,7 +82,7 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 
 	c.Do("POST", at+"/input", `{"data":"i","kind":"keys","settleMs":30}`, 200)
 	c.Do("POST", at+"/input", `{"data":"hello from a script","kind":"text"}`, 200)
-	require.Contains(t, c.Do("POST", at+"/wait", `{"until":{"text":"from a script"},"timeoutMs":5000}`, 200), `"met":true`)
+	require.Contains(t, c.Do("POST", at+"/wait", `{"until":{"text":"from a script"},"timeoutMs":60000}`, 200), `"met":true`)
 	s.Wait("hello from a script")
 	c.Do("POST", at+"/input", `{"data":"esc","kind":"keys","settleMs":30}`, 200)
 	require.Contains(t, c.Do("POST", at+"/input", `{"data":"x","expect":{"seq":1}}`, 412), `"result":{`)
@@ -132,7 +132,7 @@ func TestCancelledWaitsLeaveRoom(t *testing.T) {
 		wg.Wait()
 		c.WaitPending(0)
 	}
-	require.Contains(t, c.Do("POST", "/v1/sessions/"+id+"/wait", `{"until":{"quietMs":1},"timeoutMs":5000}`, 200), `"met":true`)
+	require.Contains(t, c.Do("POST", "/v1/sessions/"+id+"/wait", `{"until":{"quietMs":1},"timeoutMs":60000}`, 200), `"met":true`)
 	s.QuitProgram("exit\n")
 	c.Client.CloseIdleConnections()
 	require.NoError(t, a.Session.Close())

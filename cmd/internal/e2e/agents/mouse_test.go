@@ -194,7 +194,7 @@ func TestNoClickAnswersAnotherProxyR12(t *testing.T) {
 		}
 	}
 	w.RequestGrant(outer, "--as", "claude")
-	asking := w.Start("gateway", "request", inner, "--as", "codex", "--reason", "mine", "--timeout", "15s")
+	asking := w.Start("gateway", "request", inner, "--as", "codex", "--reason", "mine", "--timeout", "5m")
 	s.WaitQuestion()
 	clicks := "\x1b[<0;"
 	for _, text := range []string{"Ctrl+G allows", "codex” asks"} {

@@ -169,7 +169,7 @@ func TestAPasswordEndsAnInput(t *testing.T) {
 	var got struct {
 		Result protocol.InputResult `json:"result"`
 	}
-	resp := c.Request("POST", at+"/input", `{"parts":[{"kind":"text","data":"stty -echo; read pass"},{"kind":"keys","data":"enter"},{"kind":"text","data":"hunter2"}],"timeoutMs":15000}`)
+	resp := c.Request("POST", at+"/input", `{"parts":[{"kind":"text","data":"stty -echo; read pass"},{"kind":"keys","data":"enter"},{"kind":"text","data":"hunter2"}],"timeoutMs":60000}`)
 	require.NoError(t, json.NewDecoder(resp.Body).Decode(&got))
 	require.NoError(t, resp.Body.Close())
 	require.NotEqual(t, http.StatusOK, resp.StatusCode)

@@ -149,7 +149,7 @@ for n in range(3):
 	s.Wait("mine 0")
 	id := w.Session()
 	w.RequestGrant(id, "--as", "codex")
-	sending := w.Start("gateway", "send", id, "--as", "codex", "--timeout", "60s", "--text", "a0\na1\na2\n")
+	sending := w.Start("gateway", "send", id, "--as", "codex", "--timeout", "5m", "--text", "a0\na1\na2\n")
 	for _, n := range []string{"0", "1", "2"} {
 		s.Wait("other " + n)
 		s.Typed("u" + n + "\n")
@@ -169,7 +169,7 @@ func TestWaitingInputIsForTheSameProgramR63(t *testing.T) {
 	id := s.RunGranted("drive", world.PlainBash, world.AtPrompt)
 	s.Typed("cat > got")
 	s.Wait("$ cat > got")
-	sending := w.Start("gateway", "send", id, "--as", "codex", "--text", "echo stray", "--enter", "--timeout", "15s")
+	sending := w.Start("gateway", "send", id, "--as", "codex", "--text", "echo stray", "--enter", "--timeout", "5m")
 	s.Wait(world.WaitsLine)
 	s.Press("Enter")
 	got := sending.Wait()
@@ -180,7 +180,7 @@ func TestWaitingInputIsForTheSameProgramR63(t *testing.T) {
 	// is whole.
 	s.Typed("mine")
 	s.Wait("mine")
-	sending = w.Start("gateway", "send", id, "--as", "codex", "--text", "echo stray", "--enter", "--timeout", "15s")
+	sending = w.Start("gateway", "send", id, "--as", "codex", "--text", "echo stray", "--enter", "--timeout", "5m")
 	s.Wait(world.WaitsLine)
 	s.Press("C-d")
 	s.Press("C-d")

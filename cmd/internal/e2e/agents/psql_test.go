@@ -59,7 +59,7 @@ func TestPsqlR65(t *testing.T) {
 	s := w.Terminal(100, 40)
 	id := s.RunGranted("type", psql, "postgres=#")
 	free := func(text string) {
-		require.Zero(t, w.Gateway("send", id, "--as", "codex", "--text", text, "--timeout", "20s").Status)
+		require.Zero(t, w.Gateway("send", id, "--as", "codex", "--text", text, "--timeout", "5m").Status)
 		s.Wait(text)
 		require.NotContains(t, s.Screen(), world.HeldKeys)
 	}
@@ -94,7 +94,7 @@ func TestPsqlR65(t *testing.T) {
 	id = s.RunGranted("drive", psql, "postgres=#")
 	s.Typed("select 'user-'")
 	s.Wait("select 'user-'")
-	sending := w.Start("gateway", "send", id, "--as", "codex", "--text", "select 'agent';", "--enter", "--timeout", "20s")
+	sending := w.Start("gateway", "send", id, "--as", "codex", "--text", "select 'agent';", "--enter", "--timeout", "5m")
 	s.Wait(world.WaitsLine)
 	require.NotContains(t, s.Screen(), "agent'")
 	s.Typed(";\n")
@@ -104,7 +104,7 @@ func TestPsqlR65(t *testing.T) {
 
 	s.Typed("select 'half-'")
 	s.Wait("select 'half-'")
-	sending = w.Start("gateway", "send", id, "--as", "codex", "--text", "select 'whole';", "--enter", "--timeout", "20s")
+	sending = w.Start("gateway", "send", id, "--as", "codex", "--text", "select 'whole';", "--enter", "--timeout", "5m")
 	s.Wait(world.WaitsLine)
 	s.Press("Enter") // not its end
 	s.Wait("\npostgres-#")

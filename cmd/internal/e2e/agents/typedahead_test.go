@@ -105,7 +105,7 @@ func TestTheEchoOfALineThatTheUserEdits(t *testing.T) {
 	w.MustGateway("send", id, "--text", awaitFile("busy", "go"), "--enter", "--until", "changed")
 	awaitBusy(w, id, "busy")
 	typed := awaitFile("started", "after") + "; echo DONE"
-	sending := w.Start("gateway", "send", id, "--json", "--text", typed, "--until", "text=DONE", "--timeout", "1m")
+	sending := w.Start("gateway", "send", id, "--json", "--text", typed, "--until", "text=DONE", "--timeout", "5m")
 	s.Wait(typed)
 	s.Typed("; true")
 	s.Wait(typed + "; true")
@@ -146,13 +146,13 @@ func sendAhead(w *world.World, c aheadCase) {
 	w.T.Cleanup(func() { w.Gateway("close", id); run.Wait() })
 	if c.busy != "" {
 		if c.ready != "" {
-			w.MustGateway("wait", id, "--text", c.ready, "--timeout", "1m")
+			w.MustGateway("wait", id, "--text", c.ready, "--timeout", "5m")
 		}
-		w.MustGateway("wait", id, "--waiting", "--timeout", "1m")
+		w.MustGateway("wait", id, "--waiting", "--timeout", "5m")
 		w.MustGateway("send", id, "--text", c.busy, "--enter", "--until", "changed")
 	}
 	awaitBusy(w, id, "busy")
-	sending := w.Start("gateway", "send", id, "--json", "--text", c.typed, "--enter", "--until", until, "--timeout", "1m")
+	sending := w.Start("gateway", "send", id, "--json", "--text", c.typed, "--enter", "--until", until, "--timeout", "5m")
 	w.Until(func() bool { // everything is typed, and the program has not read a byte
 		got := world.Reply[struct{ Frame protocol.Frame }](w.T, w.MustGateway("read", id, "--json"))
 		return got.Frame.Activity != nil && got.Frame.Activity.UnreadBytes == len(c.typed)+1

@@ -33,7 +33,7 @@ func TestAnUnsubmittedLineHoldsTheAgentR63(t *testing.T) {
 			id := s.RunGranted("drive", c.program, c.ready)
 			s.Typed(c.mine)
 			s.Wait(c.mine)
-			sending := w.Start("gateway", "send", id, "--as", "codex", "--text", c.theirs, "--enter", "--timeout", "20s")
+			sending := w.Start("gateway", "send", id, "--as", "codex", "--text", c.theirs, "--enter", "--timeout", "5m")
 			s.Wait(world.WaitsLine)
 			w.WaitRead(id, "held: the user has not submitted the line ")
 			require.NotContains(t, s.Screen(), c.theirs)
@@ -59,7 +59,7 @@ func TestHowTheLineBecomesFreeR63(t *testing.T) {
 	s := w.Terminal(100, 24)
 	id := s.RunGranted("drive", world.PlainBash, world.AtPrompt)
 	send := func(text string) *world.Running {
-		sending := w.Start("gateway", "send", id, "--as", "codex", "--text", text, "--enter", "--timeout", "15s")
+		sending := w.Start("gateway", "send", id, "--as", "codex", "--text", text, "--enter", "--timeout", "5m")
 		s.Wait(world.WaitsLine)
 		return sending
 	}
@@ -121,7 +121,7 @@ func TestAnAgentDoesNotContinueTheUsersLineR63(t *testing.T) {
 			s.Press("Enter")
 			s.See("the next row", func(string) bool { return s.Format("#{cursor_y}") != row })
 			s.Wait(c.rest)
-			sending := w.Start("gateway", "send", id, "--as", "codex", "--text", "theirs", "--timeout", "20s")
+			sending := w.Start("gateway", "send", id, "--as", "codex", "--text", "theirs", "--timeout", "5m")
 			s.Wait(world.WaitsLine)
 			require.NotContains(t, s.Screen(), "theirs")
 			s.Press("C-c")
@@ -137,7 +137,7 @@ func TestKeysThatAnotherProgramTookLeaveTheLineFreeR63(t *testing.T) {
 	s := w.Terminal(100, 16)
 	id := s.RunGranted("drive", world.PlainBash, world.AtPrompt)
 	free := func(text string) {
-		require.Zero(t, w.Gateway("send", id, "--as", "codex", "--text", text, "--timeout", "20s").Status)
+		require.Zero(t, w.Gateway("send", id, "--as", "codex", "--text", text, "--timeout", "5m").Status)
 		s.Wait(text)
 		require.NotContains(t, s.Screen(), world.WaitsLine)
 		s.Press("C-c")
@@ -232,7 +232,7 @@ func TestTypeIsFreeAtALinePromptR65(t *testing.T) {
 			w.Write("rc", rc)
 			s := w.Terminal(100, 16)
 			id := s.RunGranted("type", c.program, c.ready)
-			require.Zero(t, w.Gateway("send", id, "--as", "codex", "--text", "1 + 1", "--timeout", "15s").Status)
+			require.Zero(t, w.Gateway("send", id, "--as", "codex", "--text", "1 + 1", "--timeout", "5m").Status)
 			s.Wait("1 + 1")
 			require.NotContains(t, s.Screen(), world.HeldKeys)
 			sending := w.Start("gateway", "send", id, "--as", "codex", "enter")

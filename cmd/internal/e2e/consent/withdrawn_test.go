@@ -46,7 +46,7 @@ func waysToGiveUp() []givenUp {
 			a.MustCall("terminal_request_control", world.Args{"terminal": id, "reason": "to test", "timeout_ms": 100}, "pending")
 			ctx, cancel := context.WithCancel(w.Ctx)
 			go func() { // ends with cancel
-				_, _ = a.Session.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: world.Args{"terminal": id, "for": "control", "timeout_ms": 50000}})
+				_, _ = a.Session.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: world.Args{"terminal": id, "for": "control", "timeout_ms": 50_000}})
 			}()
 			w.Caller().WaitPending(1)
 			return cancel
@@ -152,7 +152,7 @@ func TestHeldKeysDieWithTheirCaller(t *testing.T) {
 			s := w.Terminal(100, 24)
 			id := s.RunBash("--grant type --record rec.cast")
 			w.RequestGrant(id, "--as", "codex", "--level", "type")
-			sending := w.Start("gateway", "send", id, "--as", "codex", "--text", "touch HIT", "--enter", "--timeout", "1m")
+			sending := w.Start("gateway", "send", id, "--as", "codex", "--text", "touch HIT", "--enter", "--timeout", "5m")
 			s.Wait("Ctrl+G sends it")
 			require.NoError(t, sending.Cmd.Process.Signal(signal))
 			s.WaitShown("codex no longer asks")
@@ -186,7 +186,7 @@ func TestTypingStopsWithItsCall(t *testing.T) {
 		audit = w.MustGateway("audit", "show", "rec.cast")
 		return strings.Contains(audit, "withdrawn")
 	}, func() string { return audit })
-	w.MustGateway("send", id, "--as", "codex", "--timeout", "1m", "--text", "END")
+	w.MustGateway("send", id, "--as", "codex", "--timeout", "5m", "--text", "END")
 	heard := w.WaitHeard("heard", "END$")
 	require.Less(t, len(heard), 40000, "all of it was typed")
 	require.Regexp(t, "^x+END$", heard)

@@ -23,8 +23,8 @@ func TestASessionGoesToTheNextGateway(t *testing.T) {
 	s.Run("PROXY_GATEWAY=" + list + " PROXY_TOKEN_FILE=" + proxyToken + " proxy --agent " + repeats)
 	s.Wait("ready")
 	id := w.Session(at...)
-	claude, patient := w.Agent("claude", world.Eras[1], at...), w.Agent("patient", world.Eras[0], at...)
-	waits := patient.StartCall("terminal_wait", world.Args{"terminal": id, "for": "text", "value": "heard: last", "timeout_ms": 50_000})
+	claude, patient := w.Agent("claude", world.Eras[1], at...), w.Agent(world.Extends, world.Eras[0], at...)
+	waits := patient.StartCall("terminal_wait", world.Args{"terminal": id, "for": "text", "value": "heard: last", "timeout_ms": 240_000})
 	take := func() {
 		given := claude.StartCall("terminal_request_control", world.Args{"terminal": id, "reason": "to type"})
 		s.Answer("C-g")

@@ -40,8 +40,8 @@ func TestWaitsGoOnWhenTheGatewayMoves(t *testing.T) {
 			a.MustCall("terminal_request_control", world.Args{"terminal": id, "reason": "to wait"}, "granted")
 			waits := map[string]<-chan world.Answer{}
 			ask := func(what string, with world.Args) {
-				with["terminal"], with["for"], with["timeout_ms"] = id, what, 50_000
-				waits[what] = w.Agent(what, world.Eras[1]).StartCall("terminal_wait", with)
+				with["terminal"], with["for"], with["timeout_ms"] = id, what, 240_000
+				waits[what] = w.Agent(world.Extends, world.Eras[1]).StartCall("terminal_wait", with)
 			}
 			ask("text", world.Args{"value": "all 42"})
 			ask("regex", world.Args{"value": "all 4[2]", "stop": []string{"never"}})
@@ -49,11 +49,11 @@ func TestWaitsGoOnWhenTheGatewayMoves(t *testing.T) {
 			ask("idle", world.Args{"value": "1500ms"})
 			ask("waiting", world.Args{})
 			ask("exit", world.Args{})
-			sent := a.StartCall("terminal_send", world.Args{"terminal": id, "text": "x", "wait_for": "text", "value": "all 42", "timeout_ms": 50_000})
-			control := a.StartCall("terminal_wait", world.Args{"terminal": id, "for": "control", "timeout_ms": 50_000})
+			sent := a.StartCall("terminal_send", world.Args{"terminal": id, "text": "x", "wait_for": "text", "value": "all 42", "timeout_ms": 240_000})
+			control := a.StartCall("terminal_wait", world.Args{"terminal": id, "for": "control", "timeout_ms": 240_000})
 			lines := map[string]*world.Running{"--text=all 42": nil, "--idle=1500ms": nil, "--waiting": nil, "--exit": nil}
 			for flag := range lines {
-				lines[flag] = w.Start("gateway", "wait", id, flag, "--timeout", "50s")
+				lines[flag] = w.Start("gateway", "wait", id, flag, "--timeout", "5m")
 			}
 			c := w.Caller()
 			c.WaitPending(len(waits) + len(lines) + 2)

@@ -79,7 +79,7 @@ func TestOlderProgramsGoOnAfterAnUpgrade(t *testing.T) {
 			require.False(t, w.WaitAnswer(asking).Fails)
 			a.MustCall("terminal_send", world.Args{"text": "two", "enter": true})
 			w.WaitHeard("heard", "two\r$")
-			waiting := a.StartCall("terminal_wait", world.Args{"for": "control", "timeout_ms": 40000})
+			waiting := a.StartCall("terminal_wait", world.Args{"for": "control", "timeout_ms": 50_000})
 			w.MustGateway("reclaim", id)
 			require.Contains(t, w.WaitAnswer(waiting).Text, "matched: reclaimed")
 			w.WaitKeyboard(id, "user")

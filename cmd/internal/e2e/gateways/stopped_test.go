@@ -62,10 +62,10 @@ func TestAStoppedServerFreezesNoClientR74(t *testing.T) {
 	w := world.New(t)
 	first, second, proxy, ids := startTwoSessions(t, w)
 	require.Equal(t, proxy, server(w))
-	a := w.Agent("claude", world.Eras[0])
+	a := w.Agent(world.Extends, world.Eras[0])
 	a.MustCall("terminal_list", nil, "second")
-	waiting := w.Start("gateway", "wait", ids["second"], "--text", "all 42", "--timeout", "60s")
-	asking := a.StartCall("terminal_wait", world.Args{"terminal": ids["second"], "for": "text", "value": "all 42", "timeout_ms": 50_000})
+	waiting := w.Start("gateway", "wait", ids["second"], "--text", "all 42", "--timeout", "5m")
+	asking := a.StartCall("terminal_wait", world.Args{"terminal": ids["second"], "for": "text", "value": "all 42", "timeout_ms": 240_000})
 	second.Typed("echo still $((40+1))\n")
 	second.Wait("still 41")
 

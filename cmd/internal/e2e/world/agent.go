@@ -16,6 +16,10 @@ var Eras = []string{"2025-11-25", "2026-07-28"}
 
 type Args = map[string]any
 
+// Extends is the name of a client whose calls may wait for up to 240 s, since progress notes keep
+// them alive. Those of others end after 50 s, in which a busy machine may not restart a gateway.
+const Extends = "opencode"
+
 // Agent is an AI agent's MCP client, connected to its server `gateway mcp`.
 type Agent struct {
 	W       *World
@@ -43,8 +47,12 @@ type Answer struct {
 // StartCall calls a tool without waiting for the answer.
 func (a *Agent) StartCall(tool string, with Args) <-chan Answer {
 	out := make(chan Answer, 1)
+	params := &mcp.CallToolParams{Name: tool, Arguments: with}
+	if ms, _ := with["timeout_ms"].(int); ms > 50_000 {
+		params.SetProgressToken(tool)
+	}
 	go func() { // ends with the call, which the server bounds, or with the session
-		got, err := a.Session.CallTool(a.W.Ctx, &mcp.CallToolParams{Name: tool, Arguments: with})
+		got, err := a.Session.CallTool(a.W.Ctx, params)
 		if err != nil {
 			out <- Answer{Err: err}
 			return
