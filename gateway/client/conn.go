@@ -13,9 +13,12 @@ import (
 
 const (
 	// gatherTime bounds how long after a reconnection a session may be missing: a gateway that took
-	// over learns its sessions as their proxies find it.
-	gatherTime  = 3 * time.Second
-	gatherPause = 50 * time.Millisecond
+	// over learns its sessions as their proxies find it. After a longer absence they try less
+	// often, so the bound grows by gatherGrowth times the absence, up to longestGather.
+	gatherTime    = 3 * time.Second
+	gatherGrowth  = 3
+	longestGather = 15 * time.Second
+	gatherPause   = 50 * time.Millisecond
 )
 
 // errLost means that the connection ended before the answer came, and that another connection may
@@ -48,6 +51,8 @@ type conn struct {
 	// again is the time of the first message if another connection went before, or another gateway,
 	// else zero.
 	again time.Time
+	// gathers is how long after that a session may be missing.
+	gathers time.Duration
 
 	// sending orders requests and cancels on the link: a cancel is for all calls of its request id.
 	sending sync.Mutex
@@ -72,11 +77,12 @@ func (c *Client) ensureConn(ctx context.Context) (*conn, error) {
 	if old != nil && !old.hasEnded() {
 		return old, nil
 	}
+	began := time.Now()
 	l, err := c.openLink(ctx, old != nil)
 	if err != nil {
 		return nil, err
 	}
-	return c.adoptLink(l, old != nil)
+	return c.adoptLink(l, old != nil, time.Since(began))
 }
 
 // openLink makes a link, unless the client ends first.
@@ -97,12 +103,13 @@ func (c *Client) openLink(ctx context.Context, again bool) (link, error) {
 	return nil, c.Err()
 }
 
-// adoptLink makes l the connection for calls.
-func (c *Client) adoptLink(l link, again bool) (*conn, error) {
+// adoptLink makes l the connection for calls. away is how long no gateway answered.
+func (c *Client) adoptLink(l link, again bool, away time.Duration) (*conn, error) {
 	made := &conn{
 		link:    l,
 		gone:    make(chan struct{}),
 		waiting: make(map[string][]chan protocol.Message),
+		gathers: min(gatherTime+gatherGrowth*away, longestGather),
 	}
 	if again || l.isGathering() {
 		made.again = time.Now()
@@ -135,7 +142,7 @@ func (g *Gather) WaitToRetry(ctx context.Context) (bool, error) {
 	if g.since.IsZero() {
 		g.since = time.Now()
 	}
-	if time.Since(g.since) >= gatherTime || !g.client.isGathering() {
+	if time.Since(g.since) >= g.client.gatherBound() {
 		return false, nil
 	}
 	return true, pace.Pause(ctx, gatherPause)
@@ -144,11 +151,15 @@ func (g *Gather) WaitToRetry(ctx context.Context) (bool, error) {
 // startOver resets the bound: the gateway knew the session.
 func (g *Gather) startOver() { g.since = time.Time{} }
 
-// isGathering reports whether the gateway may not know all of its sessions yet.
-func (c *Client) isGathering() bool {
+// gatherBound returns how long a call may find a session missing, 0 once the gateway knows all of
+// its sessions.
+func (c *Client) gatherBound() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.conn != nil && time.Since(c.conn.again) < gatherTime
+	if c.conn == nil || time.Since(c.conn.again) >= c.conn.gathers {
+		return 0
+	}
+	return c.conn.gathers
 }
 
 func (k *conn) hasEnded() bool {

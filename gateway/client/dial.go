@@ -27,11 +27,13 @@ const (
 	dialTimeout      = 15 * time.Second
 	handshakeTimeout = 5 * time.Second
 	// patience bounds how long a gateway that was there before may be away. Another process takes
-	// over within a second.
-	patience    = 10 * time.Second
-	firstTries  = 3 // a first connection can meet a gateway while it closes
-	firstDelay  = 20 * time.Millisecond
-	longestWait = time.Second
+	// over within a second. One that said that it restarts has restartPatience: a busy machine
+	// starts it slowly.
+	patience        = 10 * time.Second
+	restartPatience = 30 * time.Second
+	firstTries      = 3 // a first connection can meet a gateway while it closes
+	firstDelay      = 20 * time.Millisecond
+	longestWait     = time.Second
 )
 
 // Unreachable says that no gateway answered. Its text is a sentence for people; the cause is for
@@ -100,7 +102,7 @@ func (d *dialer) dialGateway(ctx context.Context, again bool) (*socket, error) {
 		if cause == nil || !errors.Is(err, fs.ErrNotExist) {
 			cause = err // a missing socket says less than a gateway that did not answer
 		}
-		if again && time.Since(began) > patience || !again && try >= firstTries || ctx.Err() != nil {
+		if again && time.Since(began) > d.patience() || !again && try >= firstTries || ctx.Err() != nil {
 			gone := &Unreachable{
 				URL:   d.gatewayURLs(),
 				Cause: cause,
@@ -113,6 +115,14 @@ func (d *dialer) dialGateway(ctx context.Context, again bool) (*socket, error) {
 		d.cfg.Log.Debug("dial gateway", "url", d.gatewayURLs(), "error", err)
 		_ = backoff.Pause(ctx) // the next round notices the end of ctx
 	}
+}
+
+// patience returns how long a gateway that was there before may be away.
+func (d *dialer) patience() time.Duration {
+	if time.Since(time.Unix(0, d.restarts.Load())) < restartPatience {
+		return restartPatience
+	}
+	return patience
 }
 
 // spreadReconnects waits if a gateway elsewhere has just announced a restart: its other clients

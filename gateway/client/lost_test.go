@@ -108,6 +108,33 @@ func TestAMissingSessionIsMissedOnce(t *testing.T) {
 	}
 }
 
+// The longer the gateway was away, the less often its proxies try to reach it, and the longer a
+// session may be missing.
+func TestASessionIsMissedLongerAfterALongAbsence(t *testing.T) {
+	for away, bound := range map[time.Duration]time.Duration{0: gatherTime, time.Second: 6 * time.Second, 8 * time.Second: longestGather} {
+		synctest.Test(t, func(t *testing.T) {
+			c := throughMany(func(n int, m protocol.Message) (protocol.Message, bool) {
+				if n == 1 {
+					return nil, true
+				}
+				return &protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeNoSession, Message: "unknown"}, false
+			})
+			open := c.open
+			c.open = func(ctx context.Context, again bool) (link, error) {
+				if again {
+					time.Sleep(away)
+				}
+				return open(ctx, again)
+			}
+			began := time.Now()
+			_, err := c.Wait(t.Context(), &protocol.Wait{SessionID: "x", Until: protocol.Until{Exit: true}, TimeoutMs: 600_000})
+			require.ErrorContains(t, err, "unknown")
+			require.Equal(t, away+bound, time.Since(began))
+			require.NoError(t, c.Close())
+		})
+	}
+}
+
 // A longer wait survives every change of gateway.
 func TestALongWaitLivesThroughManyGateways(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,9 @@
 package client
 
 import (
+	"context"
+	"errors"
+	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,6 +34,27 @@ func TestClientsComeBackSpreadAfterARestart(t *testing.T) {
 		}
 		require.Greater(t, len(waits), 15)
 	})
+}
+
+// A gateway that announced its restart may take longer than one that is gone.
+func TestARestartIsWaitedForLonger(t *testing.T) {
+	for _, restarts := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := New(Config{URL: "ws://localhost" + protocol.PathAgent, Dial: func(context.Context) (net.Conn, error) {
+				return nil, errors.New("refused")
+			}})
+			began, bound := time.Now(), patience
+			if restarts {
+				c.dialer.restarts.Store(began.UnixNano())
+				bound = restartPatience
+			}
+			_, err := c.dialer.dialGateway(t.Context(), true)
+			require.ErrorContains(t, err, "no gateway answers")
+			require.GreaterOrEqual(t, time.Since(began), bound)
+			require.Less(t, time.Since(began), bound+longestWait+handshake.Spread)
+			require.NoError(t, c.Close())
+		})
+	}
 }
 
 func TestAGatewayThatRestartsSaysSo(t *testing.T) {

@@ -138,14 +138,21 @@ func (s *stream) run(ctx context.Context, l link) {
 // reopenLink sends the request again. A gateway that just took over does not know the session until
 // its proxy is back: for a while "no such session" is not final.
 func (s *stream) reopenLink(ctx context.Context) (link, error) {
-	for began := time.Now(); ; {
+	var since time.Time // of the first failure: what the absence of the gateway took is not counted
+	for {
 		l, err := s.openLink(ctx, true)
 		refusal, refused := errors.AsType[*protocol.Error](err)
 		passing := !refused || refusal.Code == protocol.CodeNoSession ||
 			refusal.Code == protocol.CodeUnavailable
 		_, gone := errors.AsType[*Unreachable](err)
 		final := err == nil || gone || !passing
-		if final || ctx.Err() != nil || time.Since(began) > patience {
+		if final || ctx.Err() != nil {
+			return l, err
+		}
+		if since.IsZero() {
+			since = time.Now()
+		}
+		if time.Since(since) > longestGather {
 			return l, err
 		}
 		if err := pace.Pause(ctx, gatherPause); err != nil {
