@@ -181,6 +181,18 @@ func (c *scene) readScreen() *protocol.Frame {
 	return frame
 }
 
+// waitForRow waits until the cursor's row holds text, or until it no longer does.
+func (c *scene) waitForRow(text string, holds bool) {
+	c.p.t.Helper()
+	for end := time.Now().Add(fake.Soon); ; {
+		screen := c.readScreen().Screen
+		if strings.Contains(screen.Lines[screen.Cursor.Row], text) == holds {
+			return
+		}
+		require.True(c.p.t, time.Now().Before(end), "%q: %q", text, screen.Lines)
+	}
+}
+
 // rev returns the screen's revision.
 func (c *scene) rev() (rev uint64) {
 	c.s.observer.Call(func(time.Time) { rev = c.s.observer.Model().Rev() })
@@ -220,6 +232,9 @@ func TestTheScenesOfAPair(t *testing.T) {
 					}
 					if len(bursts) > 1 {
 						c.readScreen()
+					}
+					if strings.HasPrefix(bursts[0], "abc") { // it is typed, and erased by the last burst
+						c.waitForRow(bursts[0], i < len(bursts)-1)
 					}
 				}
 				asked := c.questions()
