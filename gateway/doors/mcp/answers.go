@@ -57,7 +57,7 @@ func (a *answers) formatAnswer(
 	p.Head = p.Brief + told.Notes(f) + notes
 	over := info.State == protocol.StateExited ||
 		f.Activity != nil && f.Activity.State == protocol.StateExited
-	if f.Blackout.ByUser() || p.Bare && over {
+	if f.Blackout.ByUser() || p.Bare && !p.Part && over {
 		return p.Head
 	}
 	if !p.Part {
