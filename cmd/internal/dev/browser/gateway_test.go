@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -187,9 +188,20 @@ func (l *link) answer(m protocol.Message) {
 	case *protocol.SessionsWatch:
 		l.watches = true
 		l.put(done)
-		l.put(&protocol.SessionsChanged{Full: true, Sessions: l.g.list()})
+		all := l.g.list()
+		for first := true; first || len(all) > 0; first = false {
+			n := min(len(all), 200)
+			l.put(&protocol.SessionsChanged{Full: first, Sessions: all[:n], More: n < len(all)})
+			all = all[n:]
+		}
 	case *protocol.SessionsList:
-		l.put(&protocol.SessionsListResult{RequestID: m.RequestID, Sessions: l.g.list()})
+		all, next := l.g.list(), ""
+		from, _ := strconv.Atoi(m.After) // the first page begins at 0
+		to := min(from+2000, len(all))
+		if to < len(all) {
+			next = strconv.Itoa(to)
+		}
+		l.put(&protocol.SessionsListResult{RequestID: m.RequestID, Sessions: all[from:to], Next: next})
 	case *protocol.View:
 		l.put(done)
 		l.views[m.SessionID] = &viewed{changed: true}

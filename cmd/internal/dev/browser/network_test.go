@@ -1,6 +1,8 @@
 package browser_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -63,15 +65,40 @@ func TestAReloadedRecordingIsShown(t *testing.T) {
 	b.WaitFor(browser.Text(".replay .clock") + ` === '0:00 / 0:41'`)
 }
 
-// Two sessions of one program in one directory do not look alike: by the name that a person gave,
-// or the time of their start.
+// No two rows of the list look alike: not those of one program in one directory that started in the
+// same minute, or even at once, and not those in directories that are too long for a row.
 func TestSessionsDoNotLookAlike(t *testing.T) {
 	t.Parallel()
 	named := session("bash-3", "/home/ada", "bash")
 	named.Name = "deploy"
-	g := serve(t, auth.RoleViewer, "", session("bash-1", "/home/ada", "bash"), session("bash-2", "/home/ada", "bash"), named)
-	b := openPage(g)
-	b.WaitFor(browser.Text(".sessions") + `.includes('deploy: bash ~')`)
-	require.Regexp(t, `bash ~ · since \d\d:\d\d quiet`, browser.JS[string](b, browser.Text(".sessions")))
-	require.Equal(t, 2, browser.JS[int](b, browser.Text(".sessions")+`.split('since').length - 1`))
+	long := strings.Repeat("/part-of-a-long-path", 20)
+	all := []*protocol.SessionInfo{
+		named, session("bash-1", "/home/ada", "bash"), session("bash-2", "/home/ada", "bash"),
+		session("bash-4", "/home/ada", "bash"), session("bash-5", "/home/ada", "bash"),
+		session("make-1", "/srv"+long+"/api", "make"), session("make-2", "/srv"+long+"/web", "make"),
+		session("make-3", "/srv/of"+long+"/web", "make"),
+	}
+	for i, s := range all[3:] {
+		s.StartedAt += int64(i+1) * 1000 // later in the same minute
+	}
+	all[4].StartedAt += 24 * 3600_000
+	for name, view := range map[string]chromedp.Action[chromedp.Void]{
+		"desktop": chromedp.EmulateViewport(1280, 800),
+		"phone":   chromedp.EmulateViewport(360, 640, chromedp.EmulateMobile, chromedp.EmulateTouch),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := openPage(serve(t, auth.RoleViewer, "", all...), view)
+			b.WaitFor(rows + " === 8")
+			seen := browser.JS[[]string](b, `[...document.querySelectorAll('.sessions a')].map((a) => a.innerText.replace(/\s+/g, ' '))`)
+			require.Len(t, slices.Compact(slices.Sorted(slices.Values(seen))), 8, "%q", seen)
+			list := strings.Join(seen, "\n")
+			require.Contains(t, list, "deploy: bash ~ quiet")
+			require.Regexp(t, `bash ~ · since 1 Jan \d\d:\d\d:00 · bash-1 quiet`, list)
+			require.Regexp(t, `bash ~ · since 1 Jan \d\d:\d\d:01 quiet`, list)
+			require.Regexp(t, `bash ~ · since 2 Jan \d\d:\d\d quiet`, list)
+			require.Regexp(t, `make /srv/part-o.*….*-path/web`, list)
+			require.Empty(t, browser.JS[[]string](b, `[...document.querySelectorAll('.sessions .where')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)`), "nothing is cut off")
+		})
+	}
 }

@@ -388,7 +388,7 @@ func replays(p place) *browser.Tab {
 }
 
 func listsMany(p place) *browser.Tab {
-	b := p.open(serve(p.t, auth.RoleOwner, "", many(4000)...), "")
+	b := p.open(serve(p.t, auth.RoleOwner, "", many(10_000)...), "")
 	b.WaitFor(rows + " === 200 && " + field)
 	return b
 }

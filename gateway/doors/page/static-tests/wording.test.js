@@ -49,6 +49,38 @@ test('a session is called by its program and directory', () => {
   }
 });
 
+test('a long directory keeps both ends, in whole characters', () => {
+  for (const [cwd, want] of [
+    ['/home/ada/src', '~/src'],
+    [`/srv/${'a'.repeat(35)}`, `/srv/${'a'.repeat(35)}`],
+    [`/srv/${'a'.repeat(40)}/web`, `/srv/aaaaaaa…${'a'.repeat(23)}/web`],
+    [`/srv/${'👩'.repeat(40)}`, `/srv/${'👩'.repeat(7)}…${'👩'.repeat(27)}`],
+    [undefined, ''],
+  ]) {
+    assert.equal(wording.shortDirectoryLabel({cwd}), want);
+  }
+});
+
+test('sessions that look alike are told apart by their start, or their ids', () => {
+  const start = new Date(2026, 10, 24, 10, 20, 5).getTime();
+  const make = (id, change) => ({...session, sessionId: id, startedAt: start, ...change});
+  for (const [name, others, want] of [
+    ['alone', [], ''],
+    ['of another name', [make('b', {name: 'deploy'})], ''],
+    ['elsewhere', [make('b', {cwd: '/home/ada/src/shop'})], ''],
+    ['an hour later', [make('b', {startedAt: start + 3_600_000})], 'since 10:20'],
+    ['in the same minute', [make('b', {startedAt: start + 5000})], 'since 10:20:05'],
+    ['at once', [make('b', {startedAt: start + 5})], 'since 10:20:05 · a'],
+  ]) {
+    const all = [make('a'), ...others];
+    assert.equal(wording.distinguishByStart(all, start + 60_000)(all[0]), want, name);
+  }
+  const all = [make('a'), make('b', {startedAt: start + 86_400_000})];
+  const tomorrow = wording.distinguishByStart(all, start + 86_400_000);
+  assert.deepEqual(all.map(tomorrow), ['since 24 Nov 10:20', 'since 10:20']);
+  assert.equal(tomorrow(make('c', {command: 'make'})), '', 'of a session that is in no row');
+});
+
 test('durations are rounded, and the rest of a grant is rounded up', () => {
   for (const [ms, want] of [
     [-5, '0 s'],

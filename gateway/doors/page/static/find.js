@@ -18,6 +18,17 @@ const searchText = (s) =>
     .join('\n')
     .toLowerCase();
 
+/** @param {number} shown @param {number} found @param {number} all */
+export function describeShown(shown, found, all) {
+  if (shown === all) return '';
+  const total = formatNumber(all);
+  if (found === 0) return `None of the ${total} sessions matches.`;
+  const first = `The first ${formatNumber(shown)}`;
+  if (found === all) return `${first} of ${total} sessions. Find searches all of them.`;
+  if (shown < found) return `${first} of ${formatNumber(found)} matches in ${total} sessions.`;
+  return `${formatNumber(found)} of ${total} sessions match${found === 1 ? 'es' : ''}.`;
+}
+
 export class Search {
   /** @param {List} list @param {number} first */
   constructor(list, first) {
@@ -92,14 +103,7 @@ export class Search {
         ? all.filter((s) => wanted.every((w) => this.cachedText(s).includes(w)))
         : all;
     const shown = found.slice(0, this.maxRows);
-    setText(
-      this.status,
-      found.length === 0 && all.length > 0
-        ? 'No session is like that.'
-        : shown.length < all.length
-          ? `${formatNumber(shown.length)} of ${formatNumber(all.length)}`
-          : '',
-    );
+    setText(this.status, describeShown(shown.length, found.length, all.length));
     const left = found.length - shown.length;
     setShown(this.more, left > 0);
     setText(this.more, `Show ${formatNumber(Math.min(left, this.rowsPerStep))} more`);

@@ -1,13 +1,14 @@
 import {h, setText, setShown, orderChildren} from './dom.js';
 import {
   programLabel,
+  shortDirectoryLabel,
   directoryLabel,
   describeState,
   describeDriver,
   describeQuiet,
   cleanText,
   countOpen,
-  formatClock,
+  distinguishByStart,
   formatNumber,
 } from './wording.js';
 import {Question} from './question.js';
@@ -26,22 +27,7 @@ function makeRow(session) {
   const says = h('code', {});
   const href = '#s=' + encodeURIComponent(session.sessionId);
   const link = h('a', {href}, title, where, tag, says);
-  return {session, title, tag, where, says, link, item: h('li', {}, link)};
-}
-
-/** Those with the same label as another one in the same directory. @param {Session[]} all */
-function findAlike(all) {
-  /** @type {Map<string, Session>} */
-  const first = new Map();
-  /** @type {Set<Session>} */
-  const alike = new Set();
-  for (const s of all) {
-    const key = `${programLabel(s)}\n${s.cwd}`;
-    const other = first.get(key);
-    if (other) alike.add(other).add(s);
-    else first.set(key, s);
-  }
-  return alike;
+  return {session, start: '', title, tag, where, says, link, item: h('li', {}, link)};
 }
 
 export class List {
@@ -54,8 +40,8 @@ export class List {
     this.all = [];
     /** @type {Set<string>} Ended sessions that the person wants to see no longer. */
     this.putAway = new Set(JSON.parse(sessionStorage.getItem(putAwayKey) || '[]'));
-    /** @type {Set<Session>} */
-    this.alike = new Set();
+    /** @type {(s: Session) => string} */
+    this.describeStart = () => '';
     /** @type {Map<string, Question>} */
     this.questions = new Map();
     /** @type {Map<string, SecretQuestion>} Those of programs, by their ids. */
@@ -146,7 +132,7 @@ export class List {
 
   /** @param {number} [from] */
   drawRows(from) {
-    this.alike = findAlike(this.all);
+    this.describeStart = distinguishByStart(this.all, this.app.now());
     const shown = this.searchBox
       ? this.searchBox.selectShown(this.all)
       : this.all.slice(0, maxRows);
@@ -208,6 +194,8 @@ export class List {
       this.rows.set(s.sessionId, r);
     }
     r.session = s;
+    r.start = this.describeStart(s);
+    r.where.title = directoryLabel(s);
     setText(r.title, programLabel(s));
     const title =
       s.title !== s.command && cleanText(s.title) !== programLabel(s) ? cleanText(s.title) : '';
@@ -228,8 +216,8 @@ export class List {
       setText(
         r.where,
         [
-          directoryLabel(r.session),
-          this.alike.has(r.session) && `since ${formatClock(r.session.startedAt).slice(0, 5)}`,
+          shortDirectoryLabel(r.session),
+          r.start,
           kind === 'agent' && describeQuiet(r.session, now),
           muted && `${cleanText(muted.join(', '))} muted`,
         ]

@@ -188,7 +188,8 @@ export class Question {
   /** Returns whether its buttons moved. */
   refreshTimes() {
     const since = formatDuration(this.app.now() - this.askedAt);
-    setText(this.where, `${directoryLabel(this.session)} · asked ${since} ago`);
+    const place = [directoryLabel(this.session), this.app.list.describeStart(this.session)];
+    setText(this.where, [...place, `asked ${since} ago`].filter(Boolean).join(' · '));
     const below = this.app.shownID === this.session.sessionId; // the page shows the whole screen
     const moved = this.screen.hidden !== below;
     setShown(this.screen, !below);

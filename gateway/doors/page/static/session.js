@@ -150,7 +150,9 @@ export class SessionView {
   update(session) {
     this.session = session;
     setText(this.title, programLabel(session));
-    setText(this.about, `${directoryLabel(session)} · ${session.cols}×${session.rows}`);
+    const place = [directoryLabel(session), this.app.list.describeStart(session)];
+    const size = `${session.cols}×${session.rows}`;
+    setText(this.about, [...place, size].filter(Boolean).join(' · '));
     this.screen.setAttribute('aria-label', `screen of ${programLabel(session)}`);
     const dark = session.blackout;
     setText(this.hideButton, dark && dark.reason === 'user' ? 'Show' : 'Hide');

@@ -27,8 +27,20 @@ export function programLabel(s) {
 }
 
 /** @param {{cwd?: string}} s */
-export function directoryLabel(s) {
-  return cleanText((s.cwd || '').replace(/^(\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/, '~'));
+const directoryOf = (s) =>
+  (s.cwd || '').replace(/^(\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/, '~');
+
+/** @param {{cwd?: string}} s */
+export const directoryLabel = (s) => cleanText(directoryOf(s));
+
+/**
+ * For a row of a list: a long path lacks its middle, which tells least.
+ * @param {{cwd?: string}} s
+ */
+export function shortDirectoryLabel(s) {
+  const path = [...directoryOf(s)];
+  if (path.length <= 40) return directoryLabel(s);
+  return cleanText(`${path.slice(0, 12).join('')}…${path.slice(-27).join('')}`);
 }
 
 /** @param {number} ms */
@@ -151,6 +163,52 @@ export function describeDecision(d) {
 
 /** @param {number} t */
 export const formatClock = (t) => new Date(t).toLocaleTimeString('en-GB');
+
+const dayFormat = new Intl.DateTimeFormat('en-GB', {day: 'numeric', month: 'short'});
+
+/** @type {WeakMap<Session, string>} */
+const rowTexts = new WeakMap();
+
+/** What a row shows at least. @param {Session} s */
+function rowText(s) {
+  let text = rowTexts.get(s);
+  if (text === undefined)
+    rowTexts.set(s, (text = `${programLabel(s)}\n${shortDirectoryLabel(s)}`));
+  return text;
+}
+
+/**
+ * Returns what a row of a list adds to a session's label and directory if another session has
+ * both, too: when it started, as exactly as it takes to tell them apart, or else also its id.
+ * @param {Session[]} all @param {number} now @returns {(s: Session) => string}
+ */
+export function distinguishByStart(all, now) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  const keyOf = (/** @type {Session} */ s, /** @type {number} */ unit) =>
+    unit ? `${rowText(s)}\n${Math.floor(s.startedAt / unit)}` : rowText(s);
+  const isAlone = (/** @type {Session} */ s, /** @type {number} */ unit) =>
+    counts.get(keyOf(s, unit)) === 1;
+  const count = (/** @type {Session[]} */ sessions, /** @type {number} */ unit) => {
+    for (const s of sessions) counts.set(keyOf(s, unit), (counts.get(keyOf(s, unit)) || 0) + 1);
+    return sessions.filter((s) => !isAlone(s, unit));
+  };
+  count(count(count(all, 0), 60_000), 1000);
+  const today = dayFormat.format(now);
+  return (s) => {
+    if (!counts.has(rowText(s)) || isAlone(s, 0)) return '';
+    const day = dayFormat.format(s.startedAt);
+    const clock = formatClock(s.startedAt);
+    return [
+      'since',
+      day !== today && day,
+      isAlone(s, 60_000) ? clock.slice(0, 5) : clock,
+      !isAlone(s, 60_000) && !isAlone(s, 1000) && `· ${cleanText(s.sessionId)}`,
+    ]
+      .filter(Boolean)
+      .join(' ');
+  };
+}
 
 /** @param {number} n */
 export const formatNumber = (n) => n.toLocaleString('en');
