@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -49,6 +50,46 @@ func TestNothingMovesTheScreen(t *testing.T) {
 			})
 			b.WaitFor(browser.Text(".log") + ".includes('codex got the keyboard, given by ada') && !document.querySelector('.question')")
 			require.Equal(t, before, browser.JS[string](b, letters), "while an agent drives")
+		})
+	}
+}
+
+// newestIsSeen is a script that reports whether all of the log's last line is in view, and its end.
+const newestIsSeen = `(() => {
+	const line = document.querySelector('.log li:last-child'), box = document.querySelector('.messages > :last-child');
+	const [l, b, text] = [line, box, line.lastElementChild].map((e) => e.getBoundingClientRect());
+	return b.height > 0 && l.top >= b.top - 1 && l.bottom <= b.bottom + 1 && text.right <= b.right + 1;
+})()`
+
+// The log shows its newest line whatever becomes of the window, and after a look elsewhere.
+func TestTheLogShowsItsNewestLine(t *testing.T) {
+	t.Parallel()
+	for name, only := range map[string]string{"in a list": "", "alone": "vim-1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := serve(t, auth.RoleOwner, only, vim(), session("bash-1", "/home/ada", "bash"))
+			b := openPage(g)
+			browser.JS[bool](b, `location.hash = 's=vim-1', true`)
+			b.WaitFor(browser.Text(".session h2") + " === 'vim main.go'")
+			for i := range 12 {
+				agent := fmt.Sprintf("an-agent-with-a-long-name-%d", i)
+				g.change("vim-1", func(s *protocol.SessionInfo) {
+					s.Decided = &protocol.Decision{AgentName: agent, Granted: true, By: "ada", At: int64(i + 1)}
+				})
+				b.WaitFor(browser.Text(".log li:last-child") + ".includes('" + agent + " got')")
+			}
+			b.WaitFor(newestIsSeen)
+			for _, size := range [][2]int64{{1280, 500}, {390, 844}, {360, 640}, {1280, 800}, {800, 600}} {
+				b.RunSteps(chromedp.EmulateViewport(size[0], size[1]))
+				b.WaitFor("innerWidth === " + fmt.Sprint(size[0]) + " && " + newestIsSeen)
+			}
+			if only != "" {
+				return
+			}
+			browser.JS[bool](b, `location.hash = 's=bash-1', true`)
+			b.WaitFor(browser.Text(".session h2") + " === 'bash'")
+			browser.JS[bool](b, `location.hash = 's=vim-1', true`)
+			b.WaitFor(browser.Text(".session h2") + " === 'vim main.go' && " + newestIsSeen)
 		})
 	}
 }

@@ -44,8 +44,13 @@ export class SessionView {
     role: 'log',
     'aria-label': 'new lines',
   });
-  log = h('ol', {class: 'log', 'aria-label': 'messages', tabIndex: 0});
-  messages = h('section', {class: 'messages'}, h('h2', {}, 'Messages'), this.log);
+  log = h('ol', {class: 'log'});
+  messages = h(
+    'section',
+    {class: 'messages'},
+    h('h2', {}, 'Messages'),
+    h('div', {class: 'newest', role: 'group', 'aria-label': 'messages', tabIndex: 0}, this.log),
+  );
   messageLine = h('input', {
     'aria-label': 'message to the agent',
     placeholder: 'Write to the agent…',
@@ -365,7 +370,6 @@ export class SessionView {
       ),
     );
     while (this.log.children.length > 50) this.log.children[0].remove();
-    this.log.scrollTop = this.log.scrollHeight;
   }
 
   /** @param {Event} e */
