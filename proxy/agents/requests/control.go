@@ -86,6 +86,7 @@ func (g *grants) handleRelease(m *protocol.ControlRelease) {
 		g.book.NoteGone(m.AgentID)
 	}
 	ok := g.Pump.Post(func(now time.Time) {
+		g.Status.DropRival(m.AgentID)
 		if !g.Control.Release(now, m.AgentID, why) && !m.Gone {
 			sendError(
 				g.Link,

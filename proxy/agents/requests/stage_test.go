@@ -2,6 +2,7 @@ package requests
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,13 +29,14 @@ type stage struct {
 	behind  bool // there is output that the model was not fed
 	blocked child.Blocked
 	noted   []string // the agents' typing that viewers were told of
+	rivals  []string // agents that ask for the keyboard which another one has
 }
 
 func newStage(change func(c *Config)) *stage {
 	s := &stage{machine: control.New(control.Config{Keyboard: true})}
 	c := Config{
 		SessionID: "sh-1", Started: time.Now(), Log: slog.New(slog.DiscardHandler), Observer: stagedObserver{s: s, model: screen.New(screen.Config{Cols: 20, Rows: 4})},
-		Pump: stagedPump{s: s}, Control: stagedControl{s.machine}, Link: s, Program: stagedProgram{s: s}, Status: stagedStatus{}, Recorder: stagedRecorder{}, Desk: stagedDesk{new(string)},
+		Pump: stagedPump{s: s}, Control: stagedControl{s.machine}, Link: s, Program: stagedProgram{s: s}, Status: stagedStatus{s: s}, Recorder: stagedRecorder{}, Desk: stagedDesk{new(string)},
 		Tracker: &line.Tracker{Cooked: func() bool { return false }, Group: func() int { return 0 }},
 	}
 	if change != nil {
@@ -142,10 +144,18 @@ func (p stagedProgram) GroupLeader() (child.GroupLeader, bool) { return child.Gr
 
 func (p stagedProgram) Kill() { p.s.killed = true }
 
-type stagedStatus struct{ Status }
+type stagedStatus struct {
+	Status
+	s *stage
+}
+
+func (t stagedStatus) NoteRival(id string) { t.s.rivals = append(t.s.rivals, id) }
+
+func (t stagedStatus) DropRival(id string) {
+	t.s.rivals = slices.DeleteFunc(t.s.rivals, func(r string) bool { return r == id })
+}
 
 func (stagedStatus) NoteRequest()                    {}
-func (stagedStatus) NoteRival(string)                {}
 func (stagedStatus) ShowText(string)                 {}
 func (stagedStatus) LastSeenMessage() control.Heard  { return control.Heard{} }
 func (stagedStatus) QueueMessage(control.Note) error { return nil }

@@ -43,6 +43,17 @@ func (s *Status) NoteRival(agentID string) {
 	s.conf.Repaint()
 }
 
+// DropRival notes that an agent no longer asks: it gave up, or is gone.
+func (s *Status) DropRival(agentID string) {
+	s.mu.Lock()
+	_, asked := s.sign.rivals[agentID]
+	delete(s.sign.rivals, agentID)
+	s.mu.Unlock()
+	if asked {
+		s.conf.Repaint()
+	}
+}
+
 // signForms returns the texts of the sign, from the longest to the shortest. It returns nil if no
 // agent drives or the user wants no line.
 func (s *Status) signForms(now time.Time) []string {

@@ -43,15 +43,24 @@ func TestTheWordsOfTheSignR69(t *testing.T) {
 	require.Empty(t, s.signForms(now), "no line is wanted")
 }
 
-// The sign shows them for a minute; an agent that got the keyboard no longer asks.
+// The sign shows them for a minute, unless they give up; an agent that got the keyboard no longer
+// asks.
 func TestOthersAskR69(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
+		var drawn atomic.Int64
+		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() { drawn.Add(1) }})
 		defer s.Close()
 		s.ShowState(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "a", Name: "claude"}})
 		s.NoteRival("b")
 		s.NoteRival("b")
 		s.NoteRival("c")
+		s.NoteRival("d")
+		require.Equal(t, ` claude drives · +3 ask · Ctrl+\ `, s.signForms(time.Now())[0])
+		before := drawn.Load()
+		s.DropRival("d")
+		require.Equal(t, before+1, drawn.Load(), "at once")
+		s.DropRival("d")
+		require.Equal(t, before+1, drawn.Load())
 		require.Equal(t, ` claude drives · +2 ask · Ctrl+\ `, s.signForms(time.Now())[0])
 		s.ShowState(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "b", Name: "codex"}})
 		require.Equal(t, ` codex drives · +1 asks · Ctrl+\ `, s.signForms(time.Now())[0])
