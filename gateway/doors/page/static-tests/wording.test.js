@@ -131,7 +131,12 @@ test('the most urgent state of a session is shown', () => {
     [{blackout: {reason: 'user'}}, ['quiet', 'hidden from agents']],
     [{chat: {agent: 'codex', state: 'working'}}, ['quiet', 'codex works']],
     [{}, ['quiet', 'active']],
-    [{idleSince: now - 10_000}, ['quiet', 'quiet 10 s']],
+    [{idleSince: now - 9999}, ['quiet', 'active']],
+    [{idleSince: now - 10_000}, ['quiet', 'quiet']],
+    [{idleSince: now - 59_999}, ['quiet', 'quiet']],
+    [{idleSince: now - 60_000}, ['quiet', 'quiet 1 min']],
+    [{idleSince: now - 89_000}, ['quiet', 'quiet 1 min']],
+    [{idleSince: now - 90 * 60_000}, ['quiet', 'quiet 2 h']],
   ]) {
     assert.deepEqual(wording.describeState({...session, ...fields}, now), want);
   }

@@ -81,10 +81,16 @@ export function describeDriver(k, now) {
 /** What an agent asks for, before the program's name. @param {KeyboardState} k */
 export const describeWish = (k) => (k.askingLevel === 'type' ? 'write a line in' : 'drive');
 
-/** @param {Session} s @param {number} now */
+/**
+ * In whole minutes: a list whose rows count seconds moves all the time.
+ * @param {Session} s @param {number} now
+ */
 export function describeQuiet(s, now) {
   const idle = now - (s.idleSince || 0);
-  return idle < 10000 ? '' : 'quiet ' + formatDuration(idle);
+  if (idle < 10_000) return '';
+  if (idle < 60_000) return 'quiet';
+  const minutes = Math.floor(idle / 60_000);
+  return `quiet ${minutes < 90 ? `${minutes} min` : formatDuration(idle)}`;
 }
 
 /** @param {{chat?: ChatState}} s */
