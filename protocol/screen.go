@@ -134,6 +134,17 @@ const (
 	CursorBar       = "bar"
 )
 
+// CursorShape translates the number of DECSCUSR to a cursor's shape on the wire.
+func CursorShape(n int) string {
+	switch n {
+	case 3, 4:
+		return CursorUnderline
+	case 5, 6:
+		return CursorBar
+	}
+	return ""
+}
+
 // Modes holds the modes that matter for typing (xterm ctlseqs, DECSET).
 type Modes struct {
 	BracketedPaste bool `json:"bracketedPaste"`

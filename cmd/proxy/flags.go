@@ -17,6 +17,7 @@ import (
 	"terminalproxy/cmd/internal/config/proxyflags"
 	"terminalproxy/cmd/internal/config/settings"
 	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/local"
 	"terminalproxy/gateway/userdirs"
@@ -232,7 +233,7 @@ func (f *flags) startConversation() (*coding.Conversation, error) {
 		return nil, &proxy.UserError{
 			Status: statusFailure,
 			Say:    err.Error(),
-			Hint:   coding.Hint(err),
+			Hint:   client.Hint(err),
 			Cause:  err,
 		}
 	}

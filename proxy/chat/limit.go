@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"terminalproxy/proxy/display/notice"
 )
 
 // notAnswered begins the reason for which a request is closed that had its time.
@@ -34,20 +36,8 @@ func (s *Session) expireRequest(r *Request) {
 		return // it was answered just now
 	}
 	s.open = slices.Delete(s.open, i, i+1)
-	why := notAnswered + formatSpan(s.within)
+	why := notAnswered + notice.Span(s.within)
 	s.close(r, Closed{ID: r.ID, Why: why})
 	_ = s.sendAnswer(r, Answer{Words: why}) // the agent is gone: then nothing is allowed either
 	s.logNewState("")
-}
-
-// formatSpan writes a duration as people do: 10m, and not 10m0s.
-func formatSpan(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

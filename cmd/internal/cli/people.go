@@ -23,18 +23,6 @@ const TerminalPatience = time.Minute
 
 const hintOwnerToken = "create one with: gateway token create owner --role owner --save"
 
-// FormatDuration formats a duration without zero parts at its end: 10m, not 10m0s.
-func FormatDuration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
-
 // OwnerToken returns the owner's token: from the file that the command line names, else from the
 // owner's own place, else from the file that the environment names, which may be an agent's.
 func (env *Env) OwnerToken() (string, error) {

@@ -187,7 +187,7 @@ func (p *Player) shownRows(id string) *protocol.Rows {
 	m := &protocol.Rows{
 		SessionID: id,
 		Rev:       s.Rev(),
-		Cursor:    protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible, Shape: shapeOf(c.Shape)},
+		Cursor:    protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible, Shape: protocol.CursorShape(c.Shape)},
 		State:     &protocol.ViewState{Alt: s.Alt(), Clusters: modes.Graphemes, Reverse: modes.Reverse},
 	}
 	m.State.Title, _ = p.own.Text(protocol.Visible(s.Title()), -1)
@@ -239,15 +239,4 @@ func (p *Player) coverSecrets(lines []string) {
 	for _, c := range set.AppendCovers(nil, before) {
 		lines[c.Row] = c.ANSI(lines[c.Row], text[before+c.Row])
 	}
-}
-
-// shapeOf returns the shape of a cursor on the wire, from the number of DECSCUSR.
-func shapeOf(n int) string {
-	switch n {
-	case 3, 4:
-		return protocol.CursorUnderline
-	case 5, 6:
-		return protocol.CursorBar
-	}
-	return ""
 }

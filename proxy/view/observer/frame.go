@@ -33,7 +33,7 @@ func (o *Observer) Frame(now time.Time) *protocol.Frame {
 				Row:     cursor.Row,
 				Col:     cursor.Col,
 				Visible: cursor.Visible,
-				Shape:   cursorShape(cursor.Shape),
+				Shape:   protocol.CursorShape(cursor.Shape),
 			},
 			Alt:      o.model.Alt(),
 			Title:    o.shownTitle(),
@@ -56,17 +56,6 @@ func (o *Observer) Frame(now time.Time) *protocol.Frame {
 	f.Screen.Hash = o.screenHash()
 	f.Redactions, f.HiddenText = o.countSecrets(), o.hiddenText()
 	return f
-}
-
-// cursorShape translates a cursor's shape from the number of DECSCUSR to the wire.
-func cursorShape(n int) string {
-	switch n {
-	case 3, 4:
-		return protocol.CursorUnderline
-	case 5, 6:
-		return protocol.CursorBar
-	}
-	return ""
 }
 
 // wireProgress translates a progress to the wire, and the absence of one to nil.

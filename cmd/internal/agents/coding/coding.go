@@ -3,7 +3,6 @@
 package coding
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -161,17 +160,6 @@ func (pickerError) Error() string {
 // Hint returns the next step.
 func (pickerError) Hint() string {
 	return "an id is a UUID, and is printed when a conversation ends; --continue resumes the latest"
-}
-
-// Hint returns the hint of an error's cause, "" without one.
-func Hint(err error) string {
-	if cause, ok := errors.AsType[interface {
-		error
-		Hint() string
-	}](err); ok {
-		return cause.Hint()
-	}
-	return ""
 }
 
 // HintOfStart returns the next step if an agent ended before it showed its prompt.

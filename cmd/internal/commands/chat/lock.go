@@ -3,8 +3,8 @@ package chat
 import (
 	"path/filepath"
 
-	"terminalproxy/cmd/internal/agents/coding"
 	"terminalproxy/cmd/internal/cli"
+	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/proxy/chat/lock"
 )
@@ -24,5 +24,5 @@ func lockChat(l *lock.Lock, id string) error {
 	if err == nil {
 		return nil
 	}
-	return cli.Fail(cli.StatusRefused, "chat: %w", err).WithHint(coding.Hint(err))
+	return cli.Fail(cli.StatusRefused, "chat: %w", err).WithHint(client.Hint(err))
 }

@@ -18,6 +18,7 @@ import (
 	"terminalproxy/gateway/access/auth"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/policy"
+	"terminalproxy/proxy/display/notice"
 )
 
 // NewPolicy makes the command gateway policy.
@@ -151,7 +152,7 @@ func printVerdict(env *cli.Env, in policyOptions, got policy.Verdict, notes []st
 	var answer string
 	switch got.Answer {
 	case policy.Allows:
-		v.Level, v.For = protocol.Level(in.level), cli.FormatDuration(got.Rule.For)
+		v.Level, v.For = protocol.Level(in.level), notice.Span(got.Rule.For)
 		answer = fmt.Sprintf(
 			"allows: %s gets %s for %s, 3 s after it was announced; %s refuses (%s)", in.agent,
 			in.level, v.For, cli.UserKeys().Reclaim.Label(), v.Rule)

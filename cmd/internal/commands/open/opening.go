@@ -17,6 +17,7 @@ import (
 	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/doors/page"
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/display/notice"
 )
 
 // opening is a page while it is open, with the terminal that opened it. Its methods but admit and
@@ -164,9 +165,9 @@ func (o *opening) printLinkJSON(link string) error {
 // lifetimeText says for how long pages stay: a server may have them end sooner than was asked for.
 func (o *opening) lifetimeText() string {
 	if left := time.Until(o.expires); left < o.flags.forTime-time.Minute {
-		return cli.FormatDuration(left.Round(time.Minute))
+		return notice.Span(left.Round(time.Minute))
 	}
-	return cli.FormatDuration(o.flags.forTime)
+	return notice.Span(o.flags.forTime)
 }
 
 // until formats a time for a reader before that time.

@@ -16,6 +16,7 @@ import (
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/display/notice"
 )
 
 // grantOptions are the options of gateway grant.
@@ -178,13 +179,13 @@ func describeGrant(
 		keys = "text and editing keys"
 	}
 	if m.Seconds > 0 {
-		last = "for " + cli.FormatDuration(time.Duration(m.Seconds)*time.Second) + " at most"
+		last = "for " + notice.Span(time.Duration(m.Seconds)*time.Second) + " at most"
 	}
 	asker := "the next agent that asks"
 	if m.AgentName != "" {
 		asker = m.AgentName + ", when it asks"
 	}
-	asker += " within " + cli.FormatDuration(control.PregrantFor)
+	asker += " within " + notice.Span(control.PregrantFor)
 	if k.Asking != "" {
 		asker = text.Name(k.Asking)
 		if reason, _ := text.Sentence("reason", k.AskingReason); reason != "" {

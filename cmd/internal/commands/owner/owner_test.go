@@ -13,6 +13,7 @@ import (
 	"terminalproxy/cmd/internal/cli/clitest"
 	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/display/notice"
 )
 
 func TestTheOwnersTokenIsKeptFromOthers(t *testing.T) {
@@ -139,6 +140,6 @@ func TestTheOwnerReadsTheRequestBeforeGranting(t *testing.T) {
 	} {
 		require.Equal(t, c.want, describeGrant(s, c.k, &c.m))
 	}
-	require.Equal(t, "1h", cli.FormatDuration(time.Hour))
-	require.Equal(t, "30s", cli.FormatDuration(30*time.Second))
+	require.Equal(t, "1h", notice.Span(time.Hour))
+	require.Equal(t, "30s", notice.Span(30*time.Second))
 }

@@ -116,7 +116,7 @@ func (in *runOptions) startConversation(dir string) (*coding.Conversation, error
 		return nil, cli.Usage("%s", unknown)
 	}
 	if err != nil {
-		return nil, cli.Fail(cli.StatusRefused, "run: %w", err).WithHint(coding.Hint(err))
+		return nil, cli.Fail(cli.StatusRefused, "run: %w", err).WithHint(client.Hint(err))
 	}
 	return talk, nil
 }
