@@ -110,6 +110,30 @@ func observeRow(label, bench, metric string) row {
 	return r
 }
 
+// ownRow has no other program beside it.
+func ownRow(label, unit, bench, metric string) row {
+	return row{label: label, unit: unit, measured: figure{"", bench, metric}}
+}
+
+func viewerRow(label, unit, metric string) row {
+	r := ownRow(label, unit, "Viewers/1000", metric)
+	r.base = figure{"bare WebSockets", "Viewers/bare-1000", metric}
+	return r
+}
+
+func subscriberRow(label, unit, metric string) row {
+	r := ownRow(label, unit, "Subscribers", metric)
+	r.base = figure{"bare WebSockets", "Subscribers", "bare-" + metric}
+	return r
+}
+
+// taskRow compares the thirty tasks, done by way of our tools, with tmux.
+func taskRow(label, unit string, scale float64, way, metric string) row {
+	r := ownRow(label, unit, "Task/all/"+way, metric)
+	r.scale, r.base = scale, figure{"tmux capture-pane", "Task/all/tmux", metric}
+	return r
+}
+
 // table is what make bench prints.
 var table = slices.Concat(
 	goalRows("the terminal stays as fast as it was",
@@ -127,18 +151,9 @@ var table = slices.Concat(
 		processorRow("agent", "CPU for a MiB of text, `proxy --agent`", "Output/text"),
 		processorRow("agent", "CPU for a MiB of colours, `proxy --agent`", "Output/colours"),
 		laneRow("agent", "CPU for a key, `proxy --agent`", "ms", 1e-3, "Key", "cpu-µs"),
-		row{
-			label:    "wake-ups in 10 s while nothing happens",
-			measured: figure{"", "NobodyLooks", "proxy-wakes/10s"},
-		},
-		row{
-			label: "work of the costliest byte of any sequence", unit: "cells",
-			measured: figure{"", "Work", "cells/byte"},
-		},
-		row{
-			label: "the same between side margins", unit: "cells",
-			measured: figure{"", "Work", "margins-cells/byte"},
-		},
+		ownRow("wake-ups in 10 s while nothing happens", "", "NobodyLooks", "proxy-wakes/10s"),
+		ownRow("work of the costliest byte of any sequence", "cells", "Work", "cells/byte"),
+		ownRow("the same between side margins", "cells", "Work", "margins-cells/byte"),
 	),
 	goalRows("an agent sees at once",
 		lookRow("a look, WebSocket", "Read/websocket-unix"),
@@ -149,57 +164,18 @@ var table = slices.Concat(
 		observeRow("CPU of all for that", "Observe/user/subscription", "cpu-µs"),
 	),
 	goalRows("many may look",
-		row{
-			label: "1,000 viewers of a line, p99", unit: "ms",
-			measured: figure{"", "Viewers/1000", "p99-ms"},
-			base:     figure{"bare WebSockets", "Viewers/bare-1000", "p99-ms"},
-		},
-		row{
-			label: "CPU for a viewer's message", unit: "µs",
-			measured: figure{"", "Viewers/1000", "cpu-µs/message"},
-			base:     figure{"bare WebSockets", "Viewers/bare-1000", "cpu-µs/message"},
-		},
-		row{
-			label: "size of a line that scrolled", unit: "bytes",
-			measured: figure{"", "Viewers/1000", "B/line"},
-		},
-		row{
-			label: "CPU for an update at one of 5,000 subscribers", unit: "µs",
-			measured: figure{"", "Subscribers", "cpu-µs/update"},
-			base:     figure{"bare WebSockets", "Subscribers", "bare-cpu-µs/update"},
-		},
-		row{
-			label: "memory of each", unit: "KiB",
-			measured: figure{"", "Subscribers", "KiB/subscriber"},
-			base:     figure{"bare WebSockets", "Subscribers", "bare-KiB/subscriber"},
-		},
+		viewerRow("1,000 viewers of a line, p99", "ms", "p99-ms"),
+		viewerRow("CPU for a viewer's message", "µs", "cpu-µs/message"),
+		ownRow("size of a line that scrolled", "bytes", "Viewers/1000", "B/line"),
+		subscriberRow("CPU for an update at one of 5,000 subscribers", "µs", "cpu-µs/update"),
+		subscriberRow("memory of each", "KiB", "KiB/subscriber"),
 	),
 	goalRows("a model reads little",
-		row{
-			label:    "tasks done, of thirty",
-			measured: figure{"", "Task/all/steps", "done"},
-			base:     figure{"tmux capture-pane", "Task/all/tmux", "done"},
-		},
-		row{
-			label: "read in the same ones", unit: "KB", scale: 1e-3,
-			measured: figure{"", "Task/all/steps", "read-B"},
-			base:     figure{"tmux capture-pane", "Task/all/tmux", "read-B"},
-		},
-		row{
-			label:    "calls in them",
-			measured: figure{"", "Task/all/steps", "calls"},
-			base:     figure{"tmux capture-pane", "Task/all/tmux", "calls"},
-		},
-		row{
-			label: "read, a step a call", unit: "KB", scale: 1e-3,
-			measured: figure{"", "Task/all/tools", "read-B"},
-			base:     figure{"tmux capture-pane", "Task/all/tmux", "read-B"},
-		},
-		row{
-			label:    "calls, a step a call",
-			measured: figure{"", "Task/all/tools", "calls"},
-			base:     figure{"tmux capture-pane", "Task/all/tmux", "calls"},
-		},
+		taskRow("tasks done, of thirty", "", 0, "steps", "done"),
+		taskRow("read in the same ones", "KB", 1e-3, "steps", "read-B"),
+		taskRow("calls in them", "", 0, "steps", "calls"),
+		taskRow("read, a step a call", "KB", 1e-3, "tools", "read-B"),
+		taskRow("calls, a step a call", "", 0, "tools", "calls"),
 	),
 )
 
