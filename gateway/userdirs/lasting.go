@@ -20,48 +20,27 @@ func configDir() (string, error) {
 }
 
 // TokensPath returns the default file of this machine's token hashes.
-func TokensPath() (string, error) {
-	dir, err := State()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "tokens"), nil
-}
+func TokensPath() (string, error) { return joinName(State, "tokens") }
 
 // RecordsPath returns the directory that lists this user's recordings.
-func RecordsPath() (string, error) {
-	dir, err := State()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "records"), nil
-}
+func RecordsPath() (string, error) { return joinName(State, "records") }
 
 // ConfigPath returns the path of the user's own configuration, which need not exist.
-func ConfigPath() (string, error) {
-	dir, err := configDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "config.toml"), nil
-}
+func ConfigPath() (string, error) { return joinName(configDir, "config.toml") }
 
 // OwnerTokenPath returns the default path of the owner's own token.
-func OwnerTokenPath() (string, error) {
-	dir, err := configDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "owner.token"), nil
-}
+func OwnerTokenPath() (string, error) { return joinName(configDir, "owner.token") }
 
 // LocalTokenPath returns the path of an agent's local token.
-func LocalTokenPath(name string) (string, error) {
-	dir, err := configDir()
+func LocalTokenPath(name string) (string, error) { return joinName(configDir, name+".agent") }
+
+// joinName returns the path of a file in the directory that findDir finds.
+func joinName(findDir func() (string, error), name string) (string, error) {
+	dir, err := findDir()
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(dir, name+".agent"), nil
+	return filepath.Join(dir, name), nil
 }
 
 // userDir returns terminalproxy in the directory that a variable names, else in a directory of the
