@@ -242,6 +242,9 @@ func (o *Observer) runDue(now time.Time) {
 	if o.agents == nil {
 		return
 	}
+	// Without a subscriber, a snapshot of a screen that may change the next moment is work for no
+	// reader: those who ask for the screen are answered from the model.
+	o.throttle.SetPatient(!o.subscribed.Load())
 	if at, ok := o.privacy.nextCheck(); ok && !now.Before(at) || o.throttle.Due(now) {
 		o.privacy.checkPrompt(now)
 	}

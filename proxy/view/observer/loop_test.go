@@ -161,6 +161,7 @@ func TestOutputIsHeldBack(t *testing.T) {
 
 func TestSnapshotsOfWhatChanged(t *testing.T) {
 	runStage(t, func(t *testing.T, s *stage) {
+		s.SetSubscribed(true)
 		time.Sleep(time.Hour)
 		s.feedOutput("one")
 		time.Sleep(time.Second)
@@ -178,6 +179,30 @@ func TestSnapshotsOfWhatChanged(t *testing.T) {
 		s.Call(func(now time.Time) { s.ControlChanged(now, false) })
 		time.Sleep(time.Second)
 		require.Contains(t, s.publishedRows(), "onetwo*")
+	})
+}
+
+// Without a subscriber a snapshot is made once the screen has settled. A new subscriber gets at once
+// what has changed since the last one.
+func TestSnapshotsWithoutASubscriber(t *testing.T) {
+	runStage(t, func(t *testing.T, s *stage) {
+		time.Sleep(time.Hour)
+		s.feedOutput("one")
+		synctest.Wait()
+		require.Empty(t, s.publishedRows())
+		time.Sleep(time.Second)
+		require.Equal(t, []string{"one*"}, s.publishedRows())
+		s.feedOutput("two")
+		synctest.Wait()
+		require.Empty(t, s.publishedRows())
+		s.SetSubscribed(true)
+		synctest.Wait()
+		require.Equal(t, []string{"onetwo"}, s.publishedRows())
+		time.Sleep(time.Second)
+		require.Equal(t, []string{"onetwo*"}, s.publishedRows())
+		s.feedOutput("three")
+		synctest.Wait()
+		require.Equal(t, []string{"onetwothree"}, s.publishedRows())
 	})
 }
 

@@ -20,9 +20,9 @@ const maxHold = time.Second
 //
 //  1. Without a change since the last snapshot, and if that one showed a settled screen, nothing is
 //     due and no timer runs.
-//  2. A change after quiet is due at once. Quiet means no change for 100 ms, or for the interval if
-//     that is shorter. A change of control is due once the settle time after the last snapshot
-//     is over.
+//  2. A change after quiet is due at once, unless [Throttle.SetPatient] was called. Quiet means no
+//     change for 100 ms, or for the interval if that is shorter. A change of control is due once
+//     the settle time after the last snapshot is over.
 //  3. Any other change is due when it settles, the settle time after the last change. If the last
 //     snapshot was settled, too, the change also waits for the interval since that one. It is never
 //     due later than the interval after the first change that was not sent.
@@ -41,8 +41,9 @@ type Throttle struct {
 	interval, settle time.Duration
 
 	pending     bool
-	urgent      bool      // more than the screen changed
-	fresh       bool      // first came after quiet
+	urgent      bool // more than the screen changed
+	fresh       bool // first came after quiet
+	patient     bool
 	first, last time.Time // first change not sent, last change
 	sent        time.Time // last snapshot
 	sentSettled bool
@@ -79,6 +80,10 @@ func (t *Throttle) NoteUrgentChange(now time.Time) {
 	t.urgent = true
 }
 
+// SetPatient sets whether a change after quiet waits like any other. A change that waits already is
+// due at once when patience ends.
+func (t *Throttle) SetPatient(on bool) { t.patient = on }
+
 // SetHeld sets whether the program holds its output (mode 2026), after each look at the terminal
 // model.
 func (t *Throttle) SetHeld(now time.Time, on bool) {
@@ -105,7 +110,7 @@ func (t *Throttle) Due(now time.Time) bool {
 func (t *Throttle) Next() (time.Time, bool) {
 	settles := t.SettleTime()
 	switch {
-	case t.pending && t.fresh:
+	case t.pending && t.fresh && !t.patient:
 		return t.afterHold(t.first), true
 	case t.pending && t.urgent:
 		return t.afterHold(laterOf(t.first, t.sent.Add(t.settle))), true

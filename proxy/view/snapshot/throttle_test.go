@@ -46,6 +46,10 @@ func pacing(t *testing.T, p *Throttle, events string) string {
 				p.SetHeld(now, true)
 			case "u":
 				p.SetHeld(now, false)
+			case "p":
+				p.SetPatient(true)
+			case "n":
+				p.SetPatient(false)
 			}
 			todo = todo[1:]
 		case timer:
@@ -93,6 +97,12 @@ func TestThrottle(t *testing.T) {
 		{"a change while held is due when released", "0c 100h 700c 750u", "0 30s 750s"},
 		{"a hold that never ends counts for a second", "0h 10c", "1000s"},
 		{"and then no more", "0h 10c 1700c", "1000s 1700 1730s"},
+		{"patient: when it has settled", "0p 1c 2000c", "31s 2030s"},
+		{"patient: a key with its redraw", "0p 1c 5c 20c", "50s"},
+		{"patient: continuous output, once an interval", "0p " + every(10, 1, 1101), "501 1001 1131s"},
+		{"patient: control is not", "0p 1k", "1 31s"},
+		{"patient no longer: what waits is due at once", "0p 1c 11n", "11 31s"},
+		{"patient no longer: the next change is due at once", "0p 1c 500n 1000c", "31s 1000 1030s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.want, pacing(t, NewThrottle(500*time.Millisecond, 30*time.Millisecond), c.events))
