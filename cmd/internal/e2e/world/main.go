@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"terminalproxy/cmd/internal/dev/binaries"
@@ -21,8 +23,20 @@ var Root string
 // helper, so the tests need no program that the machine may lack.
 func Main(m *testing.M) {
 	Helpers.Run()
+	restoreSignals()
 	sideBySide()
 	os.Exit(prepare(m))
+}
+
+// restoreSignals gives what the tests start the signals that a shell ignores in what it runs in the
+// background, and nohup: a shell cannot trap a signal that it was started without. What is caught
+// here, and goes nowhere, is the default again in a new program (execve(2)).
+func restoreSignals() {
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 // sideBySide lets more tests run at once than there are processors, unless -parallel sets a number:
