@@ -337,6 +337,6 @@ func TestServersAreStoppedWhileAgentsTypeR74(t *testing.T) {
 	t.Logf("%d rounds, %d words, %d written", rounds, words, written)
 	for _, p := range typists {
 		p.stage.TypeKeys("\x04")
-		<-p.stage.Ended
+		p.stage.WaitEnd()
 	}
 }

@@ -45,7 +45,7 @@ func TestTheProgramStartsCleanR61(t *testing.T) {
 		w.Write("limits", "")
 		line := "exec 5</dev/null 9>extra; ulimit -c unlimited 2>/dev/null; (ulimit -c; ulimit -n) > limits; trap '' INT QUIT TERM TSTP USR1; exec proxy " + flags + look
 		st := w.Stage(line)
-		<-st.Ended
+		st.WaitEnd()
 		st.Mu.Lock()
 		got := strings.Split(strings.ReplaceAll(st.Raw.String(), "\r", ""), "\n")
 		st.Mu.Unlock()

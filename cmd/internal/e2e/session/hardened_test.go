@@ -55,7 +55,7 @@ func TestStartFilesNeverComplain(t *testing.T) {
 						w.Until(func() bool { return strings.Contains(st.Sent(), run+"\r\n") }, func() string { return c + ": " + st.Sent() })
 					}
 					st.TypeKeys("exit 0\n")
-					<-st.Ended
+					st.WaitEnd()
 					require.Contains(t, st.Sent(), "over=0", c)
 					seen := regexp.MustCompile(`\x1b\][^\a\x1b]*(\a|\x1b\\)`).ReplaceAllString(st.Sent(), "")
 					require.NotRegexp(t, complaints, seen, c)

@@ -33,7 +33,7 @@ func TestOneAnswerEachR62(t *testing.T) {
 			w.Write("ask", ask)
 			w.Write("nothing", "")
 			st := w.Stage("proxy " + flags + "asker ask got; asker nothing left")
-			<-st.Ended
+			st.WaitEnd()
 			require.Equal(t, want, w.Content("got"))
 			require.Empty(t, w.Content("left"), "typed at the shell")
 		})
@@ -64,6 +64,6 @@ func TestTheProxysOwnQuestionIsNotLeftToTheShellR62(t *testing.T) {
 		return strings.Contains(s.Title(), "sh") && strings.Contains(world.Picture(s), "ready")
 	})
 	st.TypeKeys("\x04\x1b[?2027;2$y\x1b[7;1R") // the program ends, and the answers come
-	<-st.Ended
+	st.WaitEnd()
 	require.Empty(t, w.Content("left"))
 }

@@ -37,7 +37,7 @@ func streamed(w *world.World, line string, keys ...string) string {
 		}, func() string { return line + ": no " + keys[i] + " in " + st.Sent() })
 		st.TypeKeys(keys[i+1])
 	}
-	<-st.Ended
+	st.WaitEnd()
 	return drawn.ReplaceAllString(st.Sent(), "")
 }
 

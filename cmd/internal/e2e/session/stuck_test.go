@@ -32,5 +32,5 @@ func TestATerminalThatStopsTakingOutput(t *testing.T) {
 
 	goesOn()
 	st.WaitText("number 99999\nnumber 100000\nover\n")
-	<-st.Ended
+	st.WaitEnd()
 }

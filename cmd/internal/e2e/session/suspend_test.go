@@ -113,7 +113,7 @@ func TestATerminalWithoutAShellDoesNotHangR61(t *testing.T) {
 	st.TypeKeys("still there\r")
 	st.WaitText("still there\nstill there")
 	st.TypeKeys("\x04")
-	<-st.Ended
+	st.WaitEnd()
 }
 
 // However often the window changes its size, the program is told at most sixty times a second, and
@@ -135,7 +135,7 @@ func TestADraggedWindowR61(t *testing.T) {
 	w.Until(func() bool { rows, cols, err := pty.Getsize(slave); return err == nil && rows == 33 && cols == 99 }, func() string { return "the last size" })
 	most := int(time.Since(began)/(time.Second/60)) + 2
 	st.TypeKeys("x")
-	<-st.Ended
+	st.WaitEnd()
 	var count, cols, rows int
 	_, err = fmt.Sscanf(w.Content("count"), "%d %dx%d", &count, &cols, &rows)
 	require.NoError(t, err)

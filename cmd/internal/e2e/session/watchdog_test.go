@@ -144,7 +144,7 @@ func TestTheTerminalIsGivenBackR59(t *testing.T) {
 					st.WaitScreen(end.name+": calm", calm)
 					w.WaitGone(guard)
 					st.TypeKeys("\n")
-					<-st.Ended
+					st.WaitEnd()
 					require.Equal(t, w.Content("before"), w.Content("after"), end.name)
 					require.NotContains(t, st.Raw.String(), "\x1bc", "never a hard reset")
 					title := ""
@@ -181,7 +181,7 @@ func TestTheLineGoesWithTheProxyR59(t *testing.T) {
 		return !strings.Contains(picture, "Ctrl+G allows") && strings.Contains(picture, "line\nline\n") && s.Title() == "mine" && calm(s)
 	})
 	st.TypeKeys("\n")
-	<-st.Ended
+	st.WaitEnd()
 	require.Equal(t, "137\n", w.Content("status"))
 }
 

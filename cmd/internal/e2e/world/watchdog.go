@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
@@ -65,6 +66,16 @@ func (st *Stage) show() {
 		if len(replies) > 0 {
 			_, _ = st.Ptmx.Write(replies)
 		}
+	}
+}
+
+// WaitEnd waits until the script, and all that has its terminal, has ended.
+func (st *Stage) WaitEnd() {
+	st.W.T.Helper()
+	select {
+	case <-st.Ended:
+	case <-time.After(Patience):
+		require.FailNow(st.W.T, "the script does not end", "%s\n%s", st.Cmd, st.Sent())
 	}
 }
 
