@@ -26,7 +26,7 @@ type Detector struct {
 	// clusters takes the answer to the question for the terminal's clusters; nil when it is not
 	// due.
 	clusters func(screen.Clusters)
-	// answers: the terminal has answered a question of the proxy's for its cursor.
+	// answers: the terminal has answered the proxy's question for its cursor.
 	answers bool
 	// answered is called when the proxy's own questions have their answers; it may be nil.
 	answered func()
@@ -155,7 +155,7 @@ func (d *Detector) WhenAnswered(do func()) {
 	do()
 }
 
-// HasAnswered reports whether the terminal has answered a question of the proxy's for its cursor: it
+// HasAnswered reports whether the terminal has answered the proxy's question for its cursor: it
 // will answer the next one, too.
 func (d *Detector) HasAnswered() bool { return d.answers }
 

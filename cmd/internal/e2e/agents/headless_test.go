@@ -146,7 +146,7 @@ func TestAnotherAgentOnlyLooks(t *testing.T) {
 	w := world.New(t)
 	a := w.Agent("claude", world.Eras[1])
 	id, _ := a.RunProgram(world.Args{"program": "cat"})
-	w.WaitRead(id, "keyboard: claude (drive)")
+	world.WaitRead(w, id, "keyboard: claude (drive)")
 	other := w.Agent("codex", world.Eras[0])
 	other.MustCall("terminal_list", nil, id)
 	other.MustFail("terminal_send", world.Args{"text": "x"}, "terminal_request_control")

@@ -202,11 +202,11 @@ func TestNoClickAnswersAnotherProxyR12(t *testing.T) {
 		require.Zero(t, got.Status, got.Err)
 		require.Contains(t, got.Out, `typed: click on "`+text+`" at 16,`)
 		require.True(t, strings.HasPrefix(w.WaitHeard("heard", "m$"), clicks), "it is the listener's")
-		w.WaitRead(inner, "keyboard: user")
+		world.WaitRead(w, inner, "keyboard: user")
 	}
 	s.Press(`C-\`) // the outer proxy's user takes the keyboard back, and the inner question stands
 	s.WaitShown("claude is stopped")
-	w.WaitRead(inner, "keyboard: user (codex asks)")
+	world.WaitRead(w, inner, "keyboard: user (codex asks)")
 	s.Answer("C-g")
 	require.Zero(t, asking.Wait().Status)
 	w.WaitKeyboard(inner, "codex")

@@ -20,14 +20,14 @@ func TestOnlyThisProgram(t *testing.T) {
 	w.RequestGrant(id, "--as", "codex")
 	w.MustGateway("send", id, "--as", "codex", "--text", "omilk")
 	w.MustGateway("send", id, "--as", "codex", "esc")
-	w.WaitRead(id, "keyboard: codex (drive), for vim only")
+	world.WaitRead(w, id, "keyboard: codex (drive), for vim only")
 
 	for _, command := range []string{":shell", ":!bash --norc"} {
 		w.MustGateway("send", id, "--as", "codex", "--text", command, "--enter")
 		s.Match(`([$#]) ?\n`)
 		s.WaitTitle("[codex waits for vim]")
 		s.WaitShown("codex waits: it has the keyboard for vim only, and bash is in the foreground")
-		w.WaitRead(id, "codex, paused: the grant is for vim, and another program has the terminal")
+		world.WaitRead(w, id, "codex, paused: the grant is for vim, and another program has the terminal")
 		got := w.Gateway("send", id, "--as", "codex", "--text", "touch pwned", "--enter", "--timeout", "300ms")
 		got.MustFail(t, 1, "the grant is for one program, and another one has the terminal")
 

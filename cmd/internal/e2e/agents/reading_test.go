@@ -178,7 +178,7 @@ func TestAnAgentSeesASelection(t *testing.T) {
 				got = a.MustCall("terminal_wait", world.Args{"session": id, "for": "waiting"})
 			}
 			require.Regexp(t, `\n[a-z2-7]{6} highlighted: [^\n]+\n[a-z2-7]{6}>>>$`, got)
-			w.WaitRead(w.Session(), "\nhighlighted: row")
+			world.WaitRead(w, w.Session(), "\nhighlighted: row")
 		})
 	}
 }

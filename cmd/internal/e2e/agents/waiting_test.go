@@ -240,7 +240,7 @@ func TestWaitingBehindSSHWithoutMarks(t *testing.T) {
 	require.Equal(t, "busy", got.Frame.Activity.State)
 	require.Equal(t, protocol.GuessRelay, got.Frame.Activity.Guess)
 	require.Contains(t, w.MustGateway("wait", d.ID, "--waiting"), "waiting (guess: ssh passes input on, and the program behind it is not seen")
-	w.WaitRead(d.ID, "waiting (guess: ssh passes input on, and the program behind it is not seen")
+	world.WaitRead(w, d.ID, "waiting (guess: ssh passes input on, and the program behind it is not seen")
 	d.TypeText("for i in $(seq 30); do echo $i; sleep 0.1; done\r")
 	checkBusy(d, "something is shown all the time", 1500)
 }

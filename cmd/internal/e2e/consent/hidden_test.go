@@ -68,7 +68,7 @@ func TestHostilePalettesR77(t *testing.T) {
 			s.Typed(text + `\r\n\e]2;done\a` + "\n")
 			w.MustGateway("wait", id, "--text", "run rm")
 			readUntil(o, "it is pointed out", func(got *protocol.ReadResult) bool { return len(got.Frame.HiddenText) > 0 })
-			w.WaitRead(id, "text that the user cannot see")
+			world.WaitRead(w, id, "text that the user cannot see")
 			s.Typed(`\e]104\a\e]110\a\e]111\a\e[2J` + "\n")
 			readUntil(o, "it has gone", func(got *protocol.ReadResult) bool { return got.Frame.HiddenText == nil })
 			s.QuitProgram("end\n")

@@ -28,7 +28,7 @@ func TestLevelTypeHoldsEnterInAShell(t *testing.T) {
 	s.Wait(world.HeldKeys)
 	s.Wait(`“codex” wants to send <Enter> · runs: "echo hi > said"`)
 	s.WaitTitle("[agent asks]")
-	w.WaitRead(id, "held: the user has to let it through")
+	world.WaitRead(w, id, "held: the user has to let it through")
 	s.Wait("$ echo hi > said\n")
 	require.NoFileExists(t, w.Path("said"))
 	s.ReleaseHeld("C-g")

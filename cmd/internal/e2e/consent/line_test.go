@@ -35,7 +35,7 @@ func TestAnUnsubmittedLineHoldsTheAgentR63(t *testing.T) {
 			s.Wait(c.mine)
 			sending := w.Start("gateway", "send", id, "--as", "codex", "--text", c.theirs, "--enter", "--timeout", "5m")
 			s.Wait(world.WaitsLine)
-			w.WaitRead(id, "held: the user has not submitted the line ")
+			world.WaitRead(w, id, "held: the user has not submitted the line ")
 			require.NotContains(t, s.Screen(), c.theirs)
 			s.Typed("end")
 			if c.name == "python3" {

@@ -404,7 +404,7 @@ func TestTheScreenIsHiddenRemotely(t *testing.T) {
 	o.Wait("show it to agents again")
 	o.Typed("y\n")
 	require.Zero(t, o.Status())
-	w.WaitRead(id, "seen")
+	world.WaitRead(w, id, "seen")
 	w.MustGateway("send", id, "--text", "echo on again", "--enter")
 	s.Wait("\non again")
 	require.NotContains(t, s.Screen(), "not typed")

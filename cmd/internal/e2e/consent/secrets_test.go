@@ -48,7 +48,7 @@ func TestAgentsSeeNoSecretR76(t *testing.T) {
 		require.NotContains(t, all, part)
 	}
 	for _, line := range []string{"db_password=•", "  password: •", "> Authorization: Bearer •", "日本語 の •", "x •", "half •"} {
-		w.WaitRead(id, line)
+		world.WaitRead(w, id, line)
 	}
 	require.Contains(t, strings.ReplaceAll(s.Screen(), "\n", ""), "Zk9qhunter2", "the user's own screen is as it was")
 

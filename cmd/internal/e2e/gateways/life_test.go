@@ -249,7 +249,7 @@ func TestEndedSessionsStayReadable(t *testing.T) {
 	s.Typed("\n")
 	require.Equal(t, 3, s.Status())
 	w.Until(func() bool { return strings.Contains(w.Gateway("ls").Out, "exited 3") }, func() string { return w.Gateway("ls").Out })
-	w.WaitRead(id, "last words")
+	world.WaitRead(w, id, "last words")
 	require.Contains(t, w.MustGateway("wait", id, "--exit"), "exited 3")
 	got := w.Gateway("send", id, "--text", "x")
 	got.MustFail(t, 1, "ended with exit status 3")

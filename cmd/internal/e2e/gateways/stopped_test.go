@@ -73,7 +73,7 @@ func TestAStoppedServerFreezesNoClientR74(t *testing.T) {
 	got := w.Gateway("ls")
 	require.Zero(t, got.Status, got.Err)
 	w.WaitListed(ids["second"])
-	w.WaitRead(ids["second"], "still 41")
+	world.WaitRead(w, ids["second"], "still 41")
 	a.MustCall("terminal_read", world.Args{"terminal": ids["second"], "view": "screen"}, "still 41")
 	second.Typed("echo all $((40+2))\n")
 	require.Contains(t, w.WaitAnswer(asking).Text, "all 42")
@@ -87,7 +87,7 @@ func TestAStoppedServerFreezesNoClientR74(t *testing.T) {
 	w.WaitListed(ids["second"])
 	require.Len(t, w.IDs(2), 2, "the ids are the same")
 	require.Equal(t, successor, server(w), "one server, the one that took over")
-	w.WaitRead(ids["first"], "proxy=")
+	world.WaitRead(w, ids["first"], "proxy=")
 	require.Contains(t, a.MustCall("terminal_read", world.Args{"terminal": ids["first"], "view": "screen"}), "proxy=")
 }
 
@@ -122,7 +122,7 @@ func TestAStoppedAgentsServerFreezesNoClientR74(t *testing.T) {
 	second.MustCall("terminal_read", world.Args{"terminal": id, "view": "screen"}, "listening")
 	halt(w, pid)
 	second.MustCall("terminal_read", world.Args{"terminal": id, "view": "screen"}, "listening")
-	w.WaitRead(id, "listening")
+	world.WaitRead(w, id, "listening")
 	require.NotEqual(t, pid, server(w))
 	w.Kill(pid, syscall.SIGCONT)
 	first.MustCall("terminal_read", world.Args{"terminal": id, "view": "screen"}, "listening")
@@ -246,7 +246,7 @@ func TestAStoppedSessionIsNamedR74(t *testing.T) {
 		require.Contains(t, got.Err, "(process "+proxy+") is stopped", command)
 		require.Contains(t, got.Err, "kill -CONT "+proxy, command)
 	}
-	w.WaitRead(ids["first"], "proxy=")
+	world.WaitRead(w, ids["first"], "proxy=")
 	fg(second)
 	w.Until(func() bool { return strings.Contains(w.Gateway("read", ids["second"]).Out, "2 shells") }, second.Screen)
 }

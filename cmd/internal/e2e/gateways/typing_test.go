@@ -105,7 +105,7 @@ func TestAPageAnswersAPassword(t *testing.T) {
 	require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputText, "hunter2-of-ada"))
 	require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputKeys, "enter"))
 	s.Wait("it has 14 characters")
-	w.WaitRead(id, "it has 14 characters")
+	world.WaitRead(w, id, "it has 14 characters")
 	s.Typed("\n")
 	require.Zero(t, s.Status())
 	for _, file := range w.Files() {

@@ -38,7 +38,7 @@ allow = ['ghp_a1B2.*']
 	s.Typed("clear; echo id ACME-1234 pin 77 " + token[:10] + "'" + token[10:] + "'; echo; echo; echo; echo\n")
 	s.Wait("pin 77 " + token)
 	w.MustGateway("wait", id, "--text", "pin •• "+token)
-	w.WaitRead(id, "id ••••••••• pin •• "+token)
+	world.WaitRead(w, id, "id ••••••••• pin •• "+token)
 
 	asking := w.Start(w.CLI, "request", id, "--reason", "to test")
 	s.WaitQuestion()

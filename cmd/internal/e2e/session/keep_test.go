@@ -214,7 +214,7 @@ func TestAKeptSessionEndsWithoutAWindow(t *testing.T) {
 	w.Write("go", "")
 	var list string
 	w.Until(func() bool { list = w.MustGateway("ls"); return strings.Contains(list, "exited 3") }, func() string { return list })
-	w.WaitRead(id, "last words")
+	world.WaitRead(w, id, "last words")
 	s.Run("gateway attach " + id)
 	s.Wait("has ended with exit status 3")
 	host.QuitProgram("exit\n")
@@ -305,7 +305,7 @@ func TestRunKeep(t *testing.T) {
 	w.IDs(2)
 	w.MustGateway("send", id, "--text", "gateway attach users; echo st''atus $?", "--enter")
 	w.MustGateway("wait", id, "--text", "status 4")
-	w.WaitRead(id, "belongs to an agent")
+	world.WaitRead(w, id, "belongs to an agent")
 	w.MustGateway("close", id)
 	s.QuitProgram("exit\n")
 }

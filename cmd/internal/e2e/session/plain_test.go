@@ -75,7 +75,7 @@ func TestLittleAddressSpace(t *testing.T) {
 	id := w.Session()
 	s.Typed("seq 200000; ulimit -v\n")
 	s.Wait("\n1048576\n")
-	w.WaitRead(id, "\n200000\n1048576\n")
+	world.WaitRead(w, id, "\n200000\n1048576\n")
 	s.Typed("exit 7\n")
 	require.Equal(t, 7, s.Status())
 }

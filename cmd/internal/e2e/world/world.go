@@ -341,7 +341,7 @@ func (w *World) RequestGrant(id string, more ...string) {
 }
 
 // WaitRead waits until the agent that reads a session gets text.
-func (w *World) WaitRead(id, text string) {
+func WaitRead(w *World, id, text string) {
 	w.T.Helper()
 	var got Result
 	w.Until(func() bool { got = w.Gateway("read", id); return strings.Contains(got.Out, text) },
