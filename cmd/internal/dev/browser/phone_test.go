@@ -33,6 +33,23 @@ func TestAPhoneFollowsTheCursor(t *testing.T) {
 	b.WaitFor(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
 }
 
+// A phone's list is where it was left, by either way back.
+func TestAPhonesListKeepsItsPlace(t *testing.T) {
+	t.Parallel()
+	g := serve(t, auth.RoleOwner, "", many(100)...)
+	g.change("make-2", never)
+	b := openPage(g, chromedp.EmulateViewport(360, 640, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	b.WaitFor(rows + " === 100 && " + field)
+	for _, back := range []string{`document.querySelector('.session .up').click()`, `history.back()`} {
+		browser.JS[bool](b, `document.querySelector('a[href="#s=make-30"]').scrollIntoView({block: 'center'}), window.leftAt = scrollY, true`)
+		require.Greater(t, browser.JS[float64](b, "leftAt"), 1000.0)
+		browser.JS[bool](b, `document.querySelector('a[href="#s=make-30"]').click(), true`)
+		b.WaitFor(`document.activeElement === document.querySelector('.session h2') && scrollY === 0`)
+		browser.JS[bool](b, back+", true")
+		b.WaitFor(`Math.abs(scrollY - leftAt) < 2 && document.activeElement.hash === '#s=make-30'`)
+	}
+}
+
 // A view that a person has moved or pinched stays, until it is to follow the cursor again.
 func TestAPhoneIsMovedByAFinger(t *testing.T) {
 	t.Parallel()

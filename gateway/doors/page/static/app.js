@@ -95,6 +95,7 @@ export class App {
   recordID = '';
   shownID = '';
   wantedID = ''; // the session that the address names
+  listTop = 0; // pixels that a phone's list is scrolled by
   startID = ''; // the session that is shown before the person chooses one
   /** @type {Map<string, {draft: string, mode: FitMode, log: Element[]}>} */
   keptBySession = new Map();
@@ -283,6 +284,7 @@ export class App {
 
   showRoute() {
     if (!this.isBuilt) return;
+    const place = this.notePlaceInList();
     const hash = new URLSearchParams(location.hash.slice(1));
     this.showRecording(hash.get('r') || '');
     const wasWanted = this.wantedID;
@@ -315,12 +317,29 @@ export class App {
     orderChildren(this.side, [...this.sideParts, ...(isBeside ? [messages] : [])]);
     document.body.classList.toggle('one', !!chosen);
     document.body.classList.toggle('only', this.only !== '');
+    if (!chosen) this.returnToList(place);
     const isChosen = this.wantedID !== '' && (changed || this.wantedID !== wasWanted);
     if (isChosen && this.session && this.isListed)
       this.session.title.focus({preventScroll: true});
     this.chats?.showRoute();
     this.list.refreshTimes();
     this.records.markCurrent();
+  }
+
+  /** Where a phone's list is scrolled to, or the session that it left for. @returns {string} */
+  notePlaceInList() {
+    if (!narrow.matches) return '';
+    if (document.body.classList.contains('one')) return this.shownID || this.recordID;
+    this.listTop = scrollY;
+    return '';
+  }
+
+  /** Shows a phone's list where it was left. @param {string} from */
+  returnToList(from) {
+    if (!from) return;
+    scrollTo(0, this.listTop);
+    const row = this.list.rows.get(from) || this.records.rows.get(from);
+    row?.link.focus({preventScroll: true});
   }
 
   /** Over the screen if there is one. */
