@@ -112,14 +112,14 @@ func (r *relay) routeToLocked(k routeKey, namespace string) *route {
 	return l
 }
 
-// NoteDoing implements hub.Relay.
-func (r *relay) NoteDoing(p *hub.Peer, now hub.Doing) {
+// NoteActivity implements hub.Relay.
+func (r *relay) NoteActivity(p *hub.Peer, now hub.Activity) {
 	member := p.Member()
 	if member.Remote || member.Token == "" || member.Role == hub.RoleProxy {
 		return
 	}
 	switch now {
-	case hub.Came:
+	case hub.Joined:
 		r.directory.addInterest(member.Namespace, 1)
 		return
 	case hub.Left:
@@ -130,7 +130,7 @@ func (r *relay) NoteDoing(p *hub.Peer, now hub.Doing) {
 	defer r.mu.Unlock()
 	for k, l := range r.routes {
 		if k.peer == p {
-			l.forwardDoing(now)
+			l.forwardActivity(now)
 		}
 	}
 }

@@ -73,18 +73,18 @@ func newRoute(r *relay, k routeKey, namespace string) *route {
 	}
 }
 
-// forwardDoing tells the owner what the participant does. The relay is locked.
-func (l *route) forwardDoing(now hub.Doing) {
+// forwardActivity tells the owner what the participant does. The relay is locked.
+func (l *route) forwardActivity(now hub.Activity) {
 	switch now {
 	case hub.Left:
 		go l.close() // which takes that lock
-	case hub.Works:
+	case hub.Busy:
 		l.enqueueLetter(letter{Op: opWork})
-	case hub.Rests:
+	case hub.Idle:
 		l.enqueueLetter(letter{Op: opRest})
-	case hub.Behind:
+	case hub.NeedsRepaint:
 		l.requestRepaint()
-	case hub.Came: // the route does not exist yet
+	case hub.Joined: // the route does not exist yet
 	}
 }
 

@@ -71,8 +71,8 @@ func (p *Peer) displayName(claimed string) string {
 	return cmp.Or(claimed, p.member.Name, p.member.ID)
 }
 
-// wireID returns a request id that is unique across agents and the same if an agent repeats its
-// request. By it the proxy knows what it has typed already.
+// wireID returns a request id that is unique across agents and the same for a repeated request. The
+// proxy uses it to recognise input that it has already typed.
 func wireID(agentID, id string) string {
 	if whole := agentID + ":" + id; len(whole) <= protocol.MaxID {
 		return whole

@@ -12,19 +12,19 @@ import (
 // newStandIn returns a stand-in for a proxy that lost its connection and may reconnect. It holds
 // the proxy's open requests.
 func newStandIn(h *Hub) *Peer {
-	return &Peer{hub: h, out: newOutbox(&h.counters), asked: make(map[string]*pending)}
+	return &Peer{hub: h, out: newOutbox(&h.counters), unanswered: make(map[string]*pending)}
 }
 
 // holdForReconnect keeps the open requests of the session's proxy until it reconnects. They keep
-// their ids, by which the proxy recognises an input that it has typed already. Requests that must
-// not run twice fail.
+// their ids, so that the proxy recognises input that it has already typed. Requests that must not
+// run twice fail.
 func (s *session) holdForReconnect() {
-	s.away = newStandIn(s.owner.hub)
-	for _, q := range s.owner.asked {
+	s.standIn = newStandIn(s.owner.hub)
+	for _, q := range s.owner.unanswered {
 		switch {
 		case q.session != s:
 		case IsRepeatable(q.request):
-			q.moveTo(s.away)
+			q.moveTo(s.standIn)
 		default:
 			q.failWaiters(
 				protocol.CodeUnavailable,
@@ -35,10 +35,10 @@ func (s *session) holdForReconnect() {
 	}
 }
 
-// resendHeld sends the held requests to the session's proxy, which is back, oldest first.
+// resendHeld sends the held requests to the session's reconnected proxy, oldest first.
 func (s *session) resendHeld() {
-	away := s.away
-	s.away = nil
+	away := s.standIn
+	s.standIn = nil
 	if away == nil {
 		return
 	}
@@ -52,18 +52,18 @@ func (s *session) resendHeld() {
 // unansweredByAge returns the proxy's open requests, oldest first.
 func (p *Peer) unansweredByAge() []*pending {
 	return slices.SortedFunc(
-		maps.Values(p.asked), func(a, b *pending) int { return cmp.Compare(a.number, b.number) },
+		maps.Values(p.unanswered), func(a, b *pending) int { return cmp.Compare(a.number, b.number) },
 	)
 }
 
 // failHeld ends the held requests of a proxy that did not reconnect.
 func (s *session) failHeld() {
 	message := fmt.Sprintf("the proxy of session %s went away and did not come back", s.key.id)
-	for _, q := range s.away.asked {
+	for _, q := range s.standIn.unanswered {
 		switch fate := UncertaintyText(q.request); {
 		case fate != "" && q.sent.IsZero():
 			q.answerWaiters(&protocol.InputResult{
-				ID: s.away.hub.nextID(), SessionID: s.key.id, Status: protocol.StatusRefused,
+				ID: s.standIn.hub.nextID(), SessionID: s.key.id, Status: protocol.StatusRefused,
 				Reason: protocol.CodeUnavailable, Message: message + ": nothing was typed",
 			})
 		default:

@@ -6,9 +6,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// setBlackout records that the person hides something, or hides it no longer. The next snapshot
-// reports the same. Until it comes, no agent may see what the person hides, not even an older
-// screen.
+// setBlackout records what the person starts or stops hiding, before the next snapshot reports it.
+// Until then, agents may not see even an older screen that shows it.
 func (s *session) setBlackout(m *protocol.Blackout) {
 	switch {
 	case m.On:
@@ -19,7 +18,7 @@ func (s *session) setBlackout(m *protocol.Blackout) {
 	if !s.blackout.ByUser() {
 		return
 	}
-	s.gallery.setNewest(nil)
+	s.rowStream.setNewest(nil)
 	if s.newest == nil {
 		return
 	}

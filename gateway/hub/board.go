@@ -18,8 +18,8 @@ const outputEvery = 3 * time.Second
 // usedEvery is the resolution in which a list reports that a user types.
 const usedEvery = time.Minute
 
-// board is the list of a namespace's sessions, as its watchers have it: all of them were sent the
-// same. The cost of a change does not depend on the number of sessions. Guarded by Hub.mu.
+// board is the list of a namespace's sessions as sent to its watchers, who all receive the same.
+// The cost of a change does not depend on the number of sessions. Guarded by Hub.mu.
 type board struct {
 	of         listKey
 	watchers   map[*Peer]struct{}
@@ -31,7 +31,7 @@ type board struct {
 	incomplete *protocol.Incomplete // as sent last
 }
 
-// sentEntry is the last entry sent for a session.
+// sentEntry is an entry as it was last sent for a session.
 type sentEntry struct {
 	stable protocol.SessionInfo // see stableInfo
 	seq    uint64
@@ -66,7 +66,7 @@ func newBoard(of listKey, all []protocol.SessionInfo) *board {
 	return b
 }
 
-// sendListPart sends a participant the part of a change that it may know, in messages within the
+// sendListPart sends a participant the part of a change that it may see, in messages within the
 // size limit.
 func (p *Peer) sendListPart(m *protocol.SessionsChanged) {
 	if m = p.member.Rights.FilterChange(m); m == nil {
@@ -101,7 +101,7 @@ func (l *lists) removeWatcher(p *Peer) {
 	}
 }
 
-// noteReachability notes that the directory reaches other gateways again, or no longer.
+// noteReachability notes that the directory lost or regained contact with other gateways.
 func (l *lists) noteReachability(namespace string) {
 	if b := l.boards[listKey{namespace, false}]; b != nil {
 		b.rhythm.sendLater()

@@ -3,13 +3,13 @@ package hub
 import "terminalproxy/protocol"
 
 // following is a stream of a session with its followers: its snapshots, rows, live output or
-// conversation. F is what the hub knows of a follower. The proxy sends a stream once, while it is
-// followed. Guarded by Hub.mu.
+// conversation. F is the hub's state for one follower. The proxy sends a stream once, while it has
+// followers. Guarded by Hub.mu.
 type following[F any] struct {
 	session   *session
 	followers map[*Peer]*F
-	// begin returns the request for the stream, end what ends it; nil if the proxy need not know.
-	// end also drops the data that is kept for followers.
+	// begin returns the message that starts the stream, and end the one that stops it. Either
+	// returns nil if the proxy needs no message. end also drops the data kept for followers.
 	begin, end func() protocol.Message
 }
 
@@ -24,8 +24,8 @@ func (f *following[F]) add(p *Peer, follower *F) {
 	}
 }
 
-// remove removes a participant and returns what was known of it, or nil. The proxy stops sending
-// after the last one.
+// remove removes a participant and returns its state, or nil. The proxy stops sending when the last
+// one is removed.
 func (f *following[F]) remove(p *Peer) (removed *F) {
 	removed = f.followers[p]
 	if delete(f.followers, p); removed != nil && len(f.followers) == 0 {

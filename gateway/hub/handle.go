@@ -48,7 +48,7 @@ func (p *Peer) HandleRepeat(m protocol.Message) {
 }
 
 // fewSubscribers is the largest number of subscribers for which TryHandle stores a snapshot at
-// once. More would keep the proxy's observer from the screen.
+// once. More would delay the proxy's observer.
 const fewSubscribers = 16
 
 // TryHandle is Handle for a snapshot, if it can be stored without waiting for the hub's lock and
@@ -92,13 +92,13 @@ func (p *Peer) allowOrRefuse(m protocol.Message) bool {
 
 // sessionOf returns the session of a proxy's message, or of the request that it answers.
 func (p *Peer) sessionOf(m protocol.Message) key {
-	if q := p.asked[protocol.RequestID(m)]; q != nil && q.session != nil {
+	if q := p.unanswered[protocol.RequestID(m)]; q != nil && q.session != nil {
 		return q.session.key
 	}
 	return key{p.member.Namespace, protocol.SessionID(m)}
 }
 
-// handlePublished processes a proxy's message.
+// handlePublished handles a message that a proxy publishes.
 func (h *Hub) handlePublished(p *Peer, m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.SessionOpen:
@@ -128,7 +128,7 @@ func (h *Hub) handlePublished(p *Peer, m protocol.Message) {
 	h.updateSession(p, s, m)
 }
 
-// updateSession processes what a proxy says of its session.
+// updateSession applies a proxy's message to its session.
 func (h *Hub) updateSession(p *Peer, s *session, m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.Snapshot:
@@ -164,7 +164,7 @@ func (h *Hub) updateSession(p *Peer, s *session, m protocol.Message) {
 // finishRequest forwards a proxy's answer and returns the participants that waited for it. s is nil
 // if the answer names no session.
 func (h *Hub) finishRequest(p *Peer, s *session, m protocol.Message) []waiter {
-	q := p.asked[protocol.RequestID(m)]
+	q := p.unanswered[protocol.RequestID(m)]
 	if q == nil || s != nil && q.session != s {
 		h.log.Debug(
 			"answer without an open request", "type", protocol.KindOf(m),

@@ -4,26 +4,26 @@ import (
 	"errors"
 )
 
-// maxHeld bounds the bytes that the sessions of one proxy token have here: those of their newest
-// screens and texts, and apart from them those of their conversations. So one token cannot use up
-// the gateway's memory. 64 full screens of 120 by 40 take 1 MiB. The user's own proxies have no
-// token and no bound.
+// maxHeld bounds the bytes that the sessions of one proxy token use here for their newest screens
+// and texts, and separately those of their conversations. So one token cannot use up the gateway's
+// memory. 64 full screens of 120 by 40 take 1 MiB. The user's own proxies have no token and no
+// bound.
 const maxHeld = 32 << 20
 
-// ErrHeavy says that a token reached maxHeld.
+// ErrHeavy reports that a token reached maxHeld.
 var ErrHeavy = errors.New("the screens of this token's sessions take more than 32 MiB: " +
 	"make their windows smaller, or end some")
 
 // held counts bytes by token. Guarded by Hub.mu.
 type held map[string]int
 
-// charge is a session's part of held.
+// charge is one session's share of held.
 type charge struct {
 	token string
 	bytes int
 }
 
-// roomFor returns the number of bytes that c may have with a token.
+// roomFor returns how many bytes a token may spend on c.
 func (h held) roomFor(c charge, token string) int {
 	if token == "" {
 		return int(^uint(0) >> 1)

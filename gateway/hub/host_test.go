@@ -43,7 +43,7 @@ func TestAStartGoesToTheAgentsOwnHost(t *testing.T) {
 	require.Equal(t, "r", answer.RequestID)
 	require.Equal(t, "sh-1", answer.SessionID)
 	require.Empty(t, h.hosts.starting)
-	require.Empty(t, host.asked)
+	require.Empty(t, host.unanswered)
 }
 
 func TestAStartThatFailsIsAnsweredAtOnce(t *testing.T) {

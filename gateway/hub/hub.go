@@ -1,7 +1,7 @@
-// Package hub is the switchboard between proxies and everyone else. It keeps the sessions, the
-// newest snapshot of each and the participants, and forwards every request to the proxy that owns
-// the session. It decides nothing about input and keeps only what it may forget. It knows neither
-// HTTP nor WebSocket: a transport calls Join, Handle, Next and Leave.
+// Package hub is the switchboard between proxies and all other participants. It keeps the sessions,
+// the newest snapshot of each and the participants, and forwards every request to the proxy that
+// owns the session. It makes no decisions about input, and nothing depends on its state surviving.
+// It does not use HTTP or WebSocket: a transport calls Join, Handle, Next and Leave.
 //
 // All state has one lock. No foreign code runs under it: messages go into an outbox of the hub,
 // from which the participant's transport fetches them at its own pace. So no participant can make
@@ -30,7 +30,7 @@ const (
 	maxAskers     = 256
 	lostFor       = 5 * time.Second  // how long a session without its proxy is kept
 	tombstoneFor  = 30 * time.Minute // how long an ended session can be read
-	lookAfter     = 3 * time.Second  // probe a proxy that has been silent this long
+	probeAfter    = 3 * time.Second  // probe a proxy that has been silent this long
 	grace         = 10 * time.Second // added to the time limit of a request
 )
 
@@ -71,11 +71,11 @@ type Peer struct {
 	grants atomic.Int32 // at other gateways
 
 	// The following fields are guarded by Hub.mu.
-	gone  bool
-	idle  bool                  // it has neither a request nor a connection
-	asked map[string]*pending   // of a proxy: its open requests, by their id on the wire
-	owns  map[*session]struct{} // of a proxy: its running sessions
-	mine  map[*pending]struct{} // of an agent or viewer: its own requests
+	gone        bool
+	idle        bool                  // it has neither a request nor a connection
+	unanswered  map[string]*pending   // of a proxy: its open requests, by their id on the wire
+	ownSessions map[*session]struct{} // of a proxy: its running sessions
+	ownRequests map[*pending]struct{} // of an agent or viewer: its own requests
 	// uncertain holds, by request id, what to add to a failure because another gateway may have
 	// forwarded it.
 	uncertain map[string]string
@@ -84,16 +84,16 @@ type Peer struct {
 // session is the hub's record of one session. Guarded by Hub.mu. The messages that it points to
 // never change, because outboxes may hold them.
 type session struct {
-	key    key
-	place  Place                // in the lists
-	info   protocol.SessionInfo // State is one of the protocol's three
-	owner  *Peer                // nil unless running
-	away   *Peer                // stands in for an owner that may reconnect, or nil
-	resume [sha256.Size]byte    // of the resume key
-	locked bool                 // it has a resume key
+	key          key
+	place        Place                // in the lists
+	info         protocol.SessionInfo // State is one of the protocol's three
+	owner        *Peer                // nil unless the program runs
+	standIn      *Peer                // for an owner that may reconnect, or nil
+	resume       [sha256.Size]byte    // of the resume key
+	hasResumeKey bool
 
 	newest   *protocol.Snapshot // complete, never a delta; nil before the first
-	newestAt time.Time          // when newest came
+	newestAt time.Time          // when newest arrived
 	synced   bool               // the next snapshot may be a delta to newest
 	current  datedCopy
 
@@ -105,8 +105,8 @@ type session struct {
 	askers       map[string]bool // ids of the agents that asked for control or wrote to the user
 	subs         following[subscription]
 	watchers     following[watcher]
-	attached     map[*Peer]*protocol.Attach // people at it
-	gallery      gallery
+	attached     map[*Peer]*protocol.Attach // the people attached to it
+	rowStream    rowStream
 	hasChat      bool // it has a conversation with a coding agent
 	takesAsks    bool // other agents may ask its people
 	conversation conversation
@@ -118,7 +118,7 @@ type session struct {
 
 // pending is a request that was forwarded to a proxy and is not answered yet. Guarded by Hub.mu.
 type pending struct {
-	owner   *Peer    // the proxy that has to answer
+	owner   *Peer    // the proxy that must answer
 	session *session // nil for the start of one
 	wireID  string
 	number  uint64           // orders requests by age
@@ -129,7 +129,7 @@ type pending struct {
 	timer   *time.Timer // nil if a person decides
 }
 
-// waiter is a participant that gets the answer, under its own id. A repeated request has two.
+// waiter is a participant that gets the answer, under its own id. A repeated request has several.
 type waiter struct {
 	peer *Peer
 	id   string

@@ -18,14 +18,14 @@ func newSession(k key, heldTalk held) *session {
 		func() protocol.Message { return &protocol.Watch{SessionID: k.id} },
 		func() protocol.Message { return &protocol.Unwatch{SessionID: k.id} },
 	)
-	s.gallery.following = newFollowing[viewer](s, s.gallery.request, s.gallery.dropRows)
+	s.rowStream.following = newFollowing[viewer](s, s.rowStream.request, s.rowStream.dropRows)
 	t := &s.conversation
 	t.following, t.charged = newFollowing[listener](s, t.request, t.dropRecords), heldTalk
 	return s
 }
 
-// admitSession returns the session that a proxy opens, a new one or the one that it may take over.
-// If it may not, admitSession tells it so and returns nil.
+// admitSession returns the session that a proxy opens, a new one or one that it may take over. If
+// it may not, admitSession sends it the reason and returns nil.
 func (h *Hub) admitSession(p *Peer, m *protocol.SessionOpen) *session {
 	k := key{p.member.Namespace, m.SessionID}
 	s := h.sessions[k]
@@ -33,7 +33,7 @@ func (h *Hub) admitSession(p *Peer, m *protocol.SessionOpen) *session {
 	refuse := func(code protocol.Code, message string) {
 		p.out.put(&protocol.Error{RequestID: m.ID, Code: code, Message: message})
 	}
-	if (s == nil || s.owner != p) && len(p.owns) >= maxPerProxy {
+	if (s == nil || s.owner != p) && len(p.ownSessions) >= maxPerProxy {
 		const busy = "this connection already has %d sessions, the limit for one: " +
 			"open another connection"
 		refuse(protocol.CodeBusy, fmt.Sprintf(busy, maxPerProxy))
@@ -72,7 +72,7 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 	s.timer.stop()
 	s.setProxy(p)
 	s.synced, s.past = false, nil
-	s.resume, s.locked = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
+	s.resume, s.hasResumeKey = sha256.Sum256([]byte(m.ResumeKey)), m.ResumeKey != ""
 	s.hasChat, s.takesAsks, s.starter = m.Chat, m.Asks, m.AgentID
 	if s.info.StartedAt != m.StartedAt {
 		s.conversation.reset()
@@ -82,8 +82,8 @@ func (h *Hub) openSession(p *Peer, m *protocol.SessionOpen) {
 	s.sendToProxy(s.subscribedState())
 	s.watchers.resume()
 	s.sendAttached()
-	s.gallery.base = nil
-	s.gallery.resume()
+	s.rowStream.base = nil
+	s.rowStream.resume()
 	s.conversation.resume()
 	s.resendHeld()
 	h.hosts.answerStart(s.key)
@@ -120,8 +120,8 @@ func (h *Hub) afterUnchanged(s *session, wait time.Duration, do func()) {
 	})
 }
 
-// detachProxy takes a session from its proxy's connection. A grant never outlives the link. Its
-// holder is told here, because the proxy may not be able to.
+// detachProxy takes a session from its proxy's connection. A grant ends with the connection. The
+// hub informs its holder, because the proxy may be unreachable.
 func (h *Hub) detachProxy(s *session) {
 	s.holdForReconnect()
 	if k := s.keyboard; k.Holder == protocol.HolderAgent {
@@ -149,7 +149,7 @@ func (h *Hub) endSession(s *session, m *protocol.SessionClose) {
 	last := *m
 	last.Past, last.EndedAt = nil, 0 // only a request for the history gets it
 	m = &last
-	for _, q := range s.owner.asked {
+	for _, q := range s.owner.unanswered {
 		switch {
 		case q.session != s:
 		case q.resent && UncertaintyText(q.request) != "":
@@ -169,8 +169,8 @@ func (h *Hub) endSession(s *session, m *protocol.SessionClose) {
 	h.afterUnchanged(s, tombstoneFor-time.Since(s.ended), func() { h.dropEnded(s, true) })
 }
 
-// endStreams sends the followers of each stream what they lack, and then the last message.
-// Participants that subscribe as well get it once.
+// endStreams sends the followers of each stream the data they are missing, and then the last
+// message, once to each participant.
 func (s *session) endStreams(last protocol.Message) {
 	for p, sub := range s.subs.followers {
 		sub.flush()
@@ -182,7 +182,7 @@ func (s *session) endStreams(last protocol.Message) {
 	clear(s.subs.followers)
 }
 
-// dropEnded removes a session from the ended ones, and forgets it if told to.
+// dropEnded removes a session from the ended ones. If forget is set, it also forgets the session.
 func (h *Hub) dropEnded(s *session, forget bool) {
 	h.past.removeEnded(s)
 	if forget {
@@ -202,15 +202,15 @@ func (h *Hub) forgetSession(s *session) {
 
 func (s *session) stopTimers() {
 	s.timer.stop()
-	if s.away != nil {
-		for _, q := range s.away.asked {
+	if s.standIn != nil {
+		for _, q := range s.standIn.unanswered {
 			q.stopTimer()
 		}
 	}
 	for p := range s.subs.followers {
 		s.removeSubscription(p)
 	}
-	for p := range s.gallery.followers {
+	for p := range s.rowStream.followers {
 		s.removeViewer(p)
 	}
 	for p := range s.conversation.followers {

@@ -12,14 +12,13 @@ import (
 
 // Bounds of a message with sessions, below the bounds of a message.
 const (
-	// partSessions take another gateway some 10 ms, so other messages need not wait long.
+	// Another gateway handles this many in about 10 ms, so other messages are not delayed for long.
 	partSessions = 200
 	partBytes    = protocol.MaxMessage / 2
 )
 
-// lists answers which sessions there are, and sends the changes to those who watch. It reads the
-// sessions and never changes one. Guarded by Hub.mu: its methods are called with it held, and its
-// timers take it.
+// lists answers list requests and sends changes to the watchers. It reads sessions but never
+// changes them. Guarded by Hub.mu: callers of its methods hold it, and its timers acquire it.
 type lists struct {
 	mu        *sync.Mutex // Hub.mu
 	sessions  map[key]*session
@@ -64,8 +63,8 @@ func (l *lists) sessionsOf(of listKey) []protocol.SessionInfo {
 	return out
 }
 
-// placesAfter returns the places of a list after one, in order: those of the sessions here, and
-// those of the directory's others.
+// placesAfter returns the places of a list that follow the given one, in order: those of the
+// sessions here and those from the directory.
 func (l *lists) placesAfter(of listKey, after Place) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
 		here := placeCursor{readAfter: l.orders[of.namespace].After, last: after}
@@ -81,7 +80,7 @@ func (l *lists) placesAfter(of listKey, after Place) iter.Seq[Place] {
 			case !ok || more && comparePlaces(other, next) < 0:
 				others.read = others.read[1:]
 				if l.sessions[key{of.namespace, other.SessionID}] != nil {
-					continue // it has its place here
+					continue // the session is here too
 				}
 				next = other
 			default:
@@ -132,7 +131,7 @@ func (l *lists) findEntry(of listKey, id string) (info protocol.SessionInfo, the
 func (s *session) listInfo() protocol.SessionInfo {
 	info := s.info
 	info.IdleMs, info.Keyboard, info.Blackout = s.idleMs(), s.keyboard, s.currentBlackout()
-	info.Viewed = s.gallery.isViewedByPerson()
+	info.Viewed = s.rowStream.isViewedByPerson()
 	info.LastLine = s.lastLine()
 	if s.blackout.ByUser() {
 		info.Chat = nil

@@ -27,22 +27,22 @@ type Member struct {
 	// Name is for people. If Named, it replaces the name in every message of the participant.
 	Name  string
 	Named bool
-	// Lasting means that the identity outlives the connection, so control does not end with it.
+	// Lasting is set if the identity outlives the connection, so that control does not end with it.
 	Lasting bool
-	// TokenID identifies the token that it showed, or is "". It is opaque.
+	// TokenID is an opaque id of the token that the participant presented, or "".
 	TokenID string
-	// Local means a process of the user's own, on the user's own machine.
+	// Local is set for the user's own process on this machine.
 	Local bool
 	// Rights limit what it may do. If Can is 0, it has all rights of its role, see [rights.OfRole].
 	Rights rights.Set
 	// Namespace separates participants: each sees only the sessions of its own namespace.
 	Namespace string
-	// Process is the member's, or nil if unknown.
+	// Process is the participant's process, or nil if unknown.
 	Process Process
 	// Token is the name of the token in the token store, or "". With it the participant reaches the
 	// sessions of other gateways, which look it up themselves.
 	Token string
-	// Remote means that it stands for a participant of another gateway, and reaches only local
+	// Remote is set if it stands for a participant of another gateway. It reaches only local
 	// sessions.
 	Remote bool
 }

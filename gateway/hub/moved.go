@@ -46,11 +46,11 @@ type openInterest struct {
 // takeInterests returns all open interests in a session, requests first and oldest first. It
 // removes the requests.
 func (s *session) takeInterests() (all []openInterest) {
-	if s.away != nil {
-		for _, q := range s.away.unansweredByAge() {
+	if s.standIn != nil {
+		for _, q := range s.standIn.unansweredByAge() {
 			q.unregisterRequest(nil)
 			for _, w := range q.waiting {
-				delete(w.peer.mine, q)
+				delete(w.peer.ownRequests, q)
 				all = append(all, openInterest{w.peer, protocol.WithRequestID(q.request, w.id)})
 			}
 		}
@@ -63,7 +63,7 @@ func (s *session) takeInterests() (all []openInterest) {
 		form.RequestID, form.SessionID, form.EveryMs = sub.id, s.key.id, sub.rhythm.every.Milliseconds()
 		all = append(all, openInterest{p, &form})
 	}
-	for p, v := range s.gallery.followers {
+	for p, v := range s.rowStream.followers {
 		all = append(all, openInterest{p, &protocol.View{
 			RequestID: v.id, SessionID: s.key.id, EveryMs: v.rhythm.every.Milliseconds(),
 		}})

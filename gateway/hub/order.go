@@ -24,8 +24,8 @@ func comparePlaces(a, b Place) int {
 // chunkPlaces bounds the places that one change of an [Order] moves.
 const chunkPlaces = 256
 
-// Order keeps places in order, so that a list needs no sorting. A change costs little more among
-// many places than among few. The zero value is empty; a nil Order is empty as well.
+// Order keeps places in order, so that a list needs no sorting. A change costs little more with
+// many places than with few. The zero value is empty; a nil Order is empty as well.
 type Order struct {
 	chunks [][]Place // in order, each with at least one place
 	count  int
@@ -86,8 +86,8 @@ func (o *Order) Len() int {
 	return o.count
 }
 
-// After returns the next places after one: chunkPlaces at most, and an empty list only at the end.
-// They are valid until the next change.
+// After returns up to chunkPlaces places that follow the given one, in order. An empty list means
+// the end. The places are valid until the next change.
 func (o *Order) After(p Place) []Place {
 	if o.Len() == 0 {
 		return nil
@@ -108,13 +108,13 @@ func (o *Order) After(p Place) []Place {
 
 // placeCursor reads places in order, some at a time.
 type placeCursor struct {
-	readAfter func(Place) []Place // returns the next places, an empty list at the end
+	readAfter func(Place) []Place // returns the places that follow, an empty list at the end
 	read      []Place
 	last      Place // of all that were read
 	ended     bool
 }
 
-// peekPlace returns the next place, and whether there is one.
+// peekPlace returns the next place. ok is false at the end.
 func (c *placeCursor) peekPlace() (p Place, ok bool) {
 	if len(c.read) == 0 && !c.ended {
 		if c.read = c.readAfter(c.last); len(c.read) > 0 {

@@ -45,14 +45,15 @@ type outbox struct {
 	busy    bool // turn is due or running
 	queue   list.List
 	slots   map[string]*list.Element // snapshots in the queue, by session
-	deltas  map[string]*deltaState   // of the sessions whose changes it wants
+	deltas  map[string]*deltaState   // by session, for participants that asked for changes
 	reason  error                    // set once the outbox has ended
 	live    int                      // messages of live output in the queue
 	bytes   int
 	behind  bool // live output was dropped
 }
 
-// deltaState is what a participant has of a session whose changes it wants.
+// deltaState describes the last snapshot that a participant received of a session whose changes it
+// asked for.
 type deltaState struct {
 	lastSent   *protocol.Snapshot // nil before the first
 	knowsMoves bool               // it understands moved rows
@@ -282,8 +283,8 @@ func (o *outbox) snapshotForm(sessionID string) (form protocol.SessionsSubscribe
 	return form
 }
 
-// deltaForLocked returns what the participant lacks of a snapshot. It runs when the snapshot is
-// fetched, because a replaced snapshot was never sent.
+// deltaForLocked reduces a snapshot to the changes since the participant's last one. It runs when
+// the snapshot is fetched, because a replaced snapshot is never sent.
 func (o *outbox) deltaForLocked(m *protocol.Snapshot) *protocol.Snapshot {
 	state := o.deltas[m.SessionID]
 	if state == nil {

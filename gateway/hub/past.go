@@ -11,15 +11,15 @@ import (
 	"terminalproxy/protocol"
 )
 
-// past holds the ended sessions, and answers for their proxies. A session is in it from its end
-// until it is forgotten or opened again. Guarded by Hub.mu.
+// past holds the ended sessions and answers requests in place of their proxies. A session stays in
+// it from its end until it is forgotten or opened again. Guarded by Hub.mu.
 type past struct {
 	ids        *idSource     // Hub.idSource
 	tombstones []*session    // oldest first
 	changes    chan struct{} // see [Hub.EndedChanges]
 }
 
-// addEnded adds a session and returns the oldest ones that are beyond the bounds now.
+// addEnded adds a session, and removes and returns the oldest ones beyond the bounds.
 func (p *past) addEnded(s *session) (forgotten []*session) {
 	p.tombstones = append(p.tombstones, s)
 	p.noteChange()
@@ -47,8 +47,8 @@ func (p *past) noteChange() {
 	}
 }
 
-// replyTo returns the answer to a request about an ended session. Input and questions come too
-// late.
+// replyTo returns the answer to a request about an ended session: waits and reads succeed, other
+// requests fail.
 func (p *past) replyTo(s *session, m protocol.Message) protocol.Message {
 	switch m := m.(type) {
 	case *protocol.Wait:
@@ -121,8 +121,8 @@ func (p *past) closeMessage(s *session) *protocol.SessionClose {
 	}
 }
 
-// readHistory adds the rows of an ended session's history to r, as its proxy would. If a line is no
-// longer kept, it returns the refusal.
+// readHistory adds the rows of an ended session's history to r, as its proxy would. If a line has
+// been dropped, it returns the text of the refusal.
 func (s *session) readHistory(r *protocol.ReadResult, m *protocol.Read) (refusal string) {
 	start, stop, refusal := askedLines(s.past, r, m)
 	if refusal != "" {
@@ -151,8 +151,8 @@ func (s *session) readHistory(r *protocol.ReadResult, m *protocol.Read) (refusal
 	return ""
 }
 
-// askedLines returns the lines that m asks for, from start to before stop. r gets what a reader who
-// follows has not seen.
+// askedLines returns the range of lines that m asks for; stop is exclusive. For a reader that
+// follows, it sets in r which lines are unseen.
 func askedLines(
 	past *protocol.Past, r *protocol.ReadResult, m *protocol.Read,
 ) (start, stop uint64, refusal string) {
@@ -232,7 +232,7 @@ func (p *past) endWait(s *session, m *protocol.Wait) *protocol.WaitResult {
 	return r
 }
 
-// match is a condition of a wait, and the text by which an ended session meets it.
+// match is a wait's condition and the text of an ended session that meets it.
 type match struct {
 	until   *protocol.Until
 	stop    bool
@@ -268,7 +268,7 @@ func (s *session) firstMatch(f *protocol.Frame, m *protocol.Wait, hidden bool) *
 	}
 	for _, c := range all {
 		if c.until.Regex != "" {
-			// one that does not compile finds nothing, as a wait that came too late
+			// an invalid expression matches nothing, like a wait that came too late
 			c.regex, _ = protocol.CompilePattern("until.regex", c.until.Regex)
 		}
 	}

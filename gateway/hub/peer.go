@@ -16,8 +16,8 @@ func (h *Hub) Join(m Member) *Peer {
 		m.Rights.Who, m.Rights.Can = "role "+string(m.Role), rights.OfRole(m.Role, m.Local)
 	}
 	p := &Peer{
-		hub: h, member: m, out: newOutbox(&h.counters), asked: make(map[string]*pending),
-		owns: make(map[*session]struct{}), mine: make(map[*pending]struct{}),
+		hub: h, member: m, out: newOutbox(&h.counters), unanswered: make(map[string]*pending),
+		ownSessions: make(map[*session]struct{}), ownRequests: make(map[*pending]struct{}),
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -27,7 +27,7 @@ func (h *Hub) Join(m Member) *Peer {
 		return p
 	}
 	h.peers[p] = struct{}{}
-	h.relay.NoteDoing(p, Came)
+	h.relay.NoteActivity(p, Joined)
 	h.log.Info("joined", p.logAttr(), "local", m.Local)
 	if m.Role == RoleAgent {
 		h.agents.addConnection(p)
@@ -100,12 +100,12 @@ func (p *Peer) Leave() {
 	p.gone = true
 	delete(h.peers, p)
 	delete(h.secretWatchers, p)
-	h.relay.NoteDoing(p, Left)
+	h.relay.NoteActivity(p, Left)
 	p.out.end(ErrLeft)
 	h.log.Info("left", p.logAttr(), "cause", p.out.endReason())
 	k := key{p.member.Namespace, p.member.ID}
 	left := p.member.Role == RoleAgent && h.agents.removeConnection(p)
-	for q := range p.mine {
+	for q := range p.ownRequests {
 		q.dropWaiter(p, &protocol.Cancel{Withdraw: true, Gone: true})
 	}
 	h.hosts.dropHost(p)
@@ -140,7 +140,7 @@ func (h *Hub) Close() {
 	h.lists.close()
 	for p := range h.peers {
 		p.gone = true
-		for _, q := range p.asked {
+		for _, q := range p.unanswered {
 			q.stopTimer()
 		}
 		p.out.end(ErrClosed)

@@ -9,7 +9,7 @@ import (
 
 func (q *pending) addWaiter(p *Peer, id string) {
 	q.waiting = append(q.waiting, waiter{p, id})
-	p.mine[q] = struct{}{}
+	p.ownRequests[q] = struct{}{}
 }
 
 // send forwards a request to its owner. A wait that is sent again keeps its first deadline.
@@ -23,20 +23,20 @@ func (q *pending) send() {
 	if q.sent.IsZero() {
 		q.sent = time.Now()
 	}
-	q.startTimeout(timeLimit(m), lookAfter)
+	q.startTimeout(timeLimit(m), probeAfter)
 	q.owner.out.put(m)
 }
 
 // moveTo makes another participant answer the request. No timer runs until it is sent.
 func (q *pending) moveTo(to *Peer) {
 	q.stopTimer()
-	delete(q.owner.asked, q.wireID)
+	delete(q.owner.unanswered, q.wireID)
 	q.owner = to
-	to.asked[q.wireID] = q
+	to.unanswered[q.wireID] = q
 }
 
 // startTimeout fails a request that is unanswered after limit (0: without limit), or whose proxy is
-// stopped. It looks for a stopped proxy after a delay, then ever less often. The caller holds
+// stopped. It checks for a stopped proxy after a delay, then at growing intervals. The caller holds
 // Hub.mu.
 func (q *pending) startTimeout(limit, after time.Duration) {
 	h, process := q.owner.hub, q.owner.member.Process
@@ -95,7 +95,7 @@ func timeLimit(m protocol.Message) time.Duration {
 }
 
 // isOpen reports whether the request is unanswered.
-func (q *pending) isOpen() bool { return !q.owner.hub.closed && q.owner.asked[q.wireID] == q }
+func (q *pending) isOpen() bool { return !q.owner.hub.closed && q.owner.unanswered[q.wireID] == q }
 
 // failStopped answers for a proxy that is stopped. The proxy gets the request when it continues.
 func (q *pending) failStopped(message string) {
@@ -124,7 +124,7 @@ func (q *pending) answerWaiters(m protocol.Message) {
 	}
 	for _, w := range q.waiting {
 		w.peer.sendReply(protocol.WithRequestID(m, w.id))
-		delete(w.peer.mine, q)
+		delete(w.peer.ownRequests, q)
 	}
 }
 
@@ -135,7 +135,7 @@ func (q *pending) failWaiters(code protocol.Code, message string) {
 // dropWaiter removes a participant that left or cancelled. The proxy's later answer is ignored.
 func (q *pending) dropWaiter(p *Peer, cancel *protocol.Cancel) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(w waiter) bool { return w.peer == p })
-	delete(p.mine, q)
+	delete(p.ownRequests, q)
 	if len(q.waiting) > 0 {
 		return
 	}
@@ -145,9 +145,9 @@ func (q *pending) dropWaiter(p *Peer, cancel *protocol.Cancel) {
 	}
 }
 
-// mustTellProxy reports whether the proxy needs to know of a cancel. A cancel ends a wait, keeps
-// the user's answer to a request for control, and closes an agent's question in a conversation. A
-// withdrawn input or note is typed, or shown, no further.
+// mustTellProxy reports whether the proxy needs a cancel. A cancel ends a wait, keeps the user's
+// answer to a request for control, and closes an agent's question in a conversation. After it, the
+// proxy stops typing a withdrawn input and does not show a withdrawn note.
 func (q *pending) mustTellProxy(m *protocol.Cancel) bool {
 	switch q.request.(type) {
 	case *protocol.Wait, *protocol.ControlRequest, *protocol.ChatAsk, *protocol.SecretAsk:
@@ -160,7 +160,7 @@ func (q *pending) mustTellProxy(m *protocol.Cancel) bool {
 	return false
 }
 
-// sendCancel tells the proxy that no answer is awaited.
+// sendCancel informs the proxy that the answer is not needed.
 func (q *pending) sendCancel(cancel *protocol.Cancel) {
 	out := *cancel
 	out.RequestID, out.SessionID = q.wireID, q.session.key.id
@@ -170,7 +170,7 @@ func (q *pending) sendCancel(cancel *protocol.Cancel) {
 // unregisterRequest forgets the request. answer is the proxy's, or nil.
 func (q *pending) unregisterRequest(answer protocol.Message) {
 	q.stopTimer()
-	delete(q.owner.asked, q.wireID)
+	delete(q.owner.unanswered, q.wireID)
 	q.endSecret(answer)
 	q.owner.hub.hosts.forgetStart(q)
 }

@@ -2,12 +2,12 @@ package hub
 
 import "terminalproxy/protocol"
 
-// MarkIdle says that a participant has no open request, and MarkBusy that it has one again. They
-// are for participants that send plain HTTP requests and have no connection in between. A
-// participant starts at work.
+// MarkIdle records that a participant has no open request, and MarkBusy that it has one again. They
+// are for participants that send plain HTTP requests and have no connection between requests. A
+// participant starts out busy.
 func (p *Peer) MarkIdle() { p.setBusy(false) }
 
-// MarkBusy is described with MarkIdle.
+// MarkBusy undoes MarkIdle.
 func (p *Peer) MarkBusy() { p.setBusy(true) }
 
 func (p *Peer) setBusy(on bool) {
@@ -20,20 +20,20 @@ func (p *Peer) setBusy(on bool) {
 	k := key{p.member.Namespace, p.member.ID}
 	before := h.agents.countConnections(k) > 0
 	p.idle = !on
-	h.relay.NoteDoing(p, map[bool]Doing{true: Works, false: Rests}[on])
+	h.relay.NoteActivity(p, map[bool]Activity{true: Busy, false: Idle}[on])
 	if now := h.agents.countConnections(k) > 0; now != before {
 		h.agents.sendPresence(k, now)
 	}
 }
 
-// agents knows which agents are connected, and tells the proxies that wait for one. It reads the
-// sessions and never changes one. Guarded by Hub.mu.
+// agents tracks which agents are connected, and informs the proxies that wait for one. It reads
+// sessions but never changes them. Guarded by Hub.mu.
 type agents struct {
 	connected map[key]map[*Peer]struct{} // by namespace and agent id
 	sessions  map[key]*session
 }
 
-// addConnection adds an agent's connection, and tells proxies of the agent if it is the first.
+// addConnection adds an agent's connection. If it is the first, it informs the proxies.
 func (a *agents) addConnection(p *Peer) {
 	k := key{p.member.Namespace, p.member.ID}
 	if a.connected[k] == nil {
@@ -45,8 +45,7 @@ func (a *agents) addConnection(p *Peer) {
 	}
 }
 
-// removeConnection removes an agent's connection. last reports that the agent was present by it
-// alone.
+// removeConnection removes an agent's connection. last reports whether it was the only one.
 func (a *agents) removeConnection(p *Peer) (last bool) {
 	k := key{p.member.Namespace, p.member.ID}
 	last = !p.idle && a.countConnections(k) == 1
@@ -67,8 +66,8 @@ func (a *agents) countConnections(agent key) (n int) {
 	return n
 }
 
-// sendPresence tells the proxies which an agent has asked that it is connected or gone. They decide
-// what follows.
+// sendPresence informs the proxies that an agent has asked or written to that the agent connected
+// or left. The proxies decide what follows.
 func (a *agents) sendPresence(agent key, connected bool) {
 	for k, s := range a.sessions {
 		if k.namespace == agent.namespace && s.askers[agent.id] && s.owner != nil {
@@ -79,7 +78,7 @@ func (a *agents) sendPresence(agent key, connected bool) {
 	}
 }
 
-// reportAgentGone tells a proxy that an agent which asked for control, or holds it, is gone.
+// reportAgentGone informs a proxy that an agent that asked for control, or holds it, is gone.
 func (s *session) reportAgentGone(agentID string) {
 	delete(s.askers, agentID)
 	if s.owner != nil {

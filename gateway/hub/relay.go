@@ -6,26 +6,26 @@ import "terminalproxy/protocol"
 // The hub calls its methods under the lock: they must not wait, and must not call the hub from the
 // same goroutine.
 type Relay interface {
-	// Forward takes a message that this hub cannot answer, and reports whether it did. It brings
-	// the message to another gateway; the answer comes with [Peer.Deliver] or [Peer.RefuseUnknown].
+	// Forward takes a message that this hub cannot answer, and reports whether it could. The
+	// message goes to another gateway; the answer arrives through [Peer.Deliver] or
+	// [Peer.RefuseUnknown].
 	Forward(p *Peer, m protocol.Message) bool
-	// ForwardMoved is Forward for what a participant asked here about a session that has just moved
-	// away.
+	// ForwardMoved is Forward for a request or a stream of a session that has just moved away.
 	ForwardMoved(p *Peer, m protocol.Message) bool
-	// NoteDoing reports what a participant does from now on.
-	NoteDoing(p *Peer, now Doing)
+	// NoteActivity reports a change of a participant's activity.
+	NoteActivity(p *Peer, now Activity)
 }
 
-// Doing is what a participant does.
-type Doing int
+// Activity is a state of a participant.
+type Activity int
 
-// What a participant does.
+// The activities.
 const (
-	Came   Doing = iota // it joined
-	Works               // it has an open request
-	Rests               // it has neither a request nor a connection
-	Behind              // it takes live output again and needs a repaint
-	Left                // it is gone
+	Joined       Activity = iota // it joined
+	Busy                         // it has an open request
+	Idle                         // it has neither a request nor a connection
+	NeedsRepaint                 // it reads live output again after some was dropped
+	Left                         // it is gone
 )
 
 // noRelay is the relay of a gateway without others.
@@ -33,4 +33,4 @@ type noRelay struct{}
 
 func (noRelay) Forward(*Peer, protocol.Message) bool      { return false }
 func (noRelay) ForwardMoved(*Peer, protocol.Message) bool { return false }
-func (noRelay) NoteDoing(*Peer, Doing)                    {}
+func (noRelay) NoteActivity(*Peer, Activity)              {}

@@ -46,7 +46,7 @@ func (h *Hub) handleFollower(p *Peer, s *session, m protocol.Message) {
 	case *protocol.Unview:
 		s.removeViewer(p)
 	case *protocol.Ack:
-		s.gallery.ackRows(p, m)
+		s.rowStream.ackRows(p, m)
 	case *protocol.Detach:
 		s.detachPerson(p)
 	case *protocol.ViewerInput:
@@ -84,7 +84,7 @@ func (h *Hub) routeRequest(p *Peer, m protocol.Message) {
 	case s == nil: // findOrFail answered
 	case s.info.State == protocol.StateExited:
 		h.answerEnded(p, s, m)
-	case s.isElsewhere(m):
+	case s.isRemoteSecret(m):
 		p.failRequest(m, protocol.CodeUnavailable, "session "+id+" is not of this machine")
 	case s.lacksChat(m):
 		p.failRequest(m, protocol.CodeNoChat, s.noChatText())
@@ -93,7 +93,7 @@ func (h *Hub) routeRequest(p *Peer, m protocol.Message) {
 			"within seconds: nothing was done"
 		p.failRequest(m, protocol.CodeUnavailable, message)
 	default:
-		h.forwardRequest(p, cmp.Or(s.owner, s.away), s, m)
+		h.forwardRequest(p, cmp.Or(s.owner, s.standIn), s, m)
 	}
 }
 
@@ -110,7 +110,7 @@ func (h *Hub) forwardRequest(p, owner *Peer, s *session, m protocol.Message) {
 	id := protocol.RequestID(m)
 	wireID := wireID(p.member.ID, id)
 	request := p.attributedCopy(m, wireID)
-	if q := owner.asked[wireID]; q != nil {
+	if q := owner.unanswered[wireID]; q != nil {
 		// The same request again is one request. A different one under this id could not be told
 		// apart.
 		if q.session == s && isSameRequest(q.request, request) && len(q.waiting) < maxOpen {
@@ -125,7 +125,7 @@ func (h *Hub) forwardRequest(p, owner *Peer, s *session, m protocol.Message) {
 		})
 		return
 	}
-	if len(p.mine) >= maxOpen {
+	if len(p.ownRequests) >= maxOpen {
 		message := fmt.Sprintf("%d requests are waiting for their answers already", maxOpen)
 		p.failRequest(m, protocol.CodeBusy, message)
 		return
@@ -136,7 +136,7 @@ func (h *Hub) forwardRequest(p, owner *Peer, s *session, m protocol.Message) {
 		owner: owner, session: s, wireID: wireID, number: h.nextNumber(), request: request,
 	}
 	q.addWaiter(p, id)
-	owner.asked[wireID] = q
+	owner.unanswered[wireID] = q
 	q.offerSecret()
 	if s == nil || owner == s.owner {
 		q.send()
@@ -169,12 +169,12 @@ func isSameRequest(a, b protocol.Message) bool {
 
 // cancelRequest removes a participant from the waiters of a request.
 func (p *Peer) cancelRequest(s *session, m *protocol.Cancel) {
-	owner := cmp.Or(s.owner, s.away)
+	owner := cmp.Or(s.owner, s.standIn)
 	if owner == nil {
 		return // failHeld answered
 	}
 	id := wireID(p.member.ID, m.RequestID)
-	switch q := owner.asked[id]; {
+	switch q := owner.unanswered[id]; {
 	case q == nil: // answered meanwhile, and the answer may be lost: the proxy knows it
 		owner.out.put(&protocol.Cancel{RequestID: id, SessionID: m.SessionID, Withdraw: m.Withdraw})
 	case q.session == s && q.mustTellProxy(m):

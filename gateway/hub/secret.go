@@ -7,8 +7,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// watchSecrets sends a participant the questions that are open, and from now on each later one. No
-// other gateway's participant gets any: its user may be another person.
+// watchSecrets sends a participant the open questions for secrets, and each later one. Participants
+// of other gateways get none, because they may belong to another person.
 func (p *Peer) watchSecrets(m *protocol.SecretWatch) {
 	h := p.hub
 	if p.member.Remote {
@@ -18,7 +18,7 @@ func (p *Peer) watchSecrets(m *protocol.SecretWatch) {
 	h.secretWatchers[p] = struct{}{}
 	var open []*pending
 	for owner := range h.peers {
-		for _, q := range owner.asked {
+		for _, q := range owner.unanswered {
 			if p.maySeeSecret(q) {
 				open = append(open, q)
 			}
@@ -31,15 +31,15 @@ func (p *Peer) watchSecrets(m *protocol.SecretWatch) {
 	p.out.put(&protocol.Done{RequestID: m.RequestID})
 }
 
-// maySeeSecret reports whether q is a question for a secret that this watcher may have.
+// maySeeSecret reports whether q is a question for a secret that this watcher may see.
 func (p *Peer) maySeeSecret(q *pending) bool {
 	_, asks := q.request.(*protocol.SecretAsk)
 	return asks && q.session.key.namespace == p.member.Namespace &&
 		p.member.Rights.CanSee(q.session.key.id)
 }
 
-// offerSecret sends a question for a secret to those who watch for them, and notes in it that they
-// have it. Other requests are left alone.
+// offerSecret sends a question for a secret to its watchers, and marks it as sent to them. It
+// ignores other requests.
 func (q *pending) offerSecret() {
 	ask, asks := q.request.(*protocol.SecretAsk)
 	if !asks {
@@ -53,8 +53,8 @@ func (q *pending) offerSecret() {
 	q.sendSecretWatchers(ask)
 }
 
-// endSecret tells those who watch for questions for secrets that this one has ended. answer is the
-// proxy's, nil if the program no longer waits.
+// endSecret informs the watchers that a question for a secret has ended. answer is the proxy's, or
+// nil if the program has stopped waiting.
 func (q *pending) endSecret(answer protocol.Message) {
 	if _, asks := q.request.(*protocol.SecretAsk); !asks {
 		return

@@ -20,10 +20,10 @@ func (s *session) sendToProxy(m protocol.Message) {
 // setProxy makes a proxy's connection the session's owner; nil removes it.
 func (s *session) setProxy(p *Peer) {
 	if s.owner != nil {
-		delete(s.owner.owns, s)
+		delete(s.owner.ownSessions, s)
 	}
 	if s.owner = p; p != nil {
-		p.owns[s] = struct{}{}
+		p.ownSessions[s] = struct{}{}
 	}
 }
 
@@ -31,12 +31,12 @@ func (s *session) setProxy(p *Peer) {
 // over.
 func (s *session) matchesResumeKey(resumeKey string) bool {
 	sum := sha256.Sum256([]byte(resumeKey))
-	return s.locked && subtle.ConstantTimeCompare(sum[:], s.resume[:]) == 1
+	return s.hasResumeKey && subtle.ConstantTimeCompare(sum[:], s.resume[:]) == 1
 }
 
-// isElsewhere reports whether m asks for a secret in a session whose proxy is no process of the
-// user on this machine: there, another person could answer.
-func (s *session) isElsewhere(m protocol.Message) bool {
+// isRemoteSecret reports whether m asks for a secret in a session whose proxy is not the user's own
+// process on this machine. Another person could answer there.
+func (s *session) isRemoteSecret(m protocol.Message) bool {
 	if _, asks := m.(*protocol.SecretAsk); !asks {
 		return false
 	}
@@ -142,7 +142,7 @@ func (s *session) lastFrame() *protocol.Frame {
 	return f
 }
 
-// exitText says how the program ended.
+// exitText describes how the program ended.
 func (s *session) exitText() string {
 	how := fmt.Sprintf("ended with exit status %d", s.info.ExitCode)
 	if s.info.Signal != "" {

@@ -15,8 +15,8 @@ func (h *Hub) storeSnapshot(s *session, m *protocol.Snapshot) {
 	}
 	full, ok := m.Complete(last)
 	if !ok {
-		// The proxy sends all rows after every open, so this is its fault. It is told once, and
-		// reads still reach it.
+		// The proxy sends all rows after every open, so the fault is the proxy's. It is reported
+		// once, and reads still reach it.
 		if s.synced {
 			s.owner.out.put(&protocol.Error{
 				Code: protocol.CodeBadMessage, Field: "since",

@@ -14,7 +14,7 @@ func (h *Hub) startProgram(p *Peer, m *protocol.ProxyStart) {
 
 // handleStarted processes a host's answer.
 func (h *Hub) handleStarted(p *Peer, m *protocol.ProxyStarted) {
-	q, k := p.asked[m.RequestID], key{p.member.Namespace, m.SessionID}
+	q, k := p.unanswered[m.RequestID], key{p.member.Namespace, m.SessionID}
 	switch {
 	case q == nil || q.session != nil:
 		h.log.Debug("start without an open request", "request", m.RequestID)
@@ -38,7 +38,7 @@ func (h *hosts) answerStart(k key) {
 // dropHost removes a proxy's connection from the hosts and fails the starts it has not answered.
 func (h *hosts) dropHost(p *Peer) {
 	h.removeHost(p)
-	for _, q := range p.asked {
+	for _, q := range p.unanswered {
 		if q.session == nil {
 			q.failWaiters(
 				protocol.CodeUnavailable,

@@ -30,8 +30,8 @@ func (h *Hub) Stats() Stats {
 	}
 	for _, s := range h.sessions {
 		out.Sessions[s.info.State]++
-		out.Views += len(s.gallery.followers)
-		for _, v := range s.gallery.followers {
+		out.Views += len(s.rowStream.followers)
+		for _, v := range s.rowStream.followers {
 			if !v.ready {
 				out.Unacknowledged++
 			}
@@ -41,7 +41,7 @@ func (h *Hub) Stats() Stats {
 		if !p.member.Remote { // its own gateway counts it
 			out.Participants[string(p.member.Role)]++
 		}
-		out.Waiting += len(p.asked)
+		out.Waiting += len(p.unanswered)
 	}
 	return out
 }

@@ -47,7 +47,7 @@ func TestARequestToAStoppedProxyEndsR74(t *testing.T) {
 		for _, m := range ask {
 			allMessages(proxy)
 			agent.Handle(m)
-			time.Sleep(lookAfter)
+			time.Sleep(probeAfter)
 			synctest.Wait()
 			answer := mustFail(t, agent, protocol.RequestID(m), protocol.CodeUnavailable)
 			require.Contains(t, answer.Message, "process 7 is stopped")

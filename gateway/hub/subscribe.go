@@ -37,7 +37,7 @@ func (s *session) removeSubscription(p *Peer) {
 	}
 }
 
-// subscribedState says whether there are subscribers.
+// subscribedState returns the message that informs the proxy whether there are subscribers.
 func (s *session) subscribedState() protocol.Message {
 	return &protocol.Subscribed{SessionID: s.key.id, On: len(s.subs.followers) > 0, Brief: true}
 }

@@ -16,7 +16,7 @@ const (
 )
 
 // conversation is the part of a session's conversation that listeners may still need. The hub
-// subscribes once at the proxy for all of them. It is empty without listeners. Guarded by Hub.mu.
+// subscribes at the proxy once for all of them. It is empty without listeners. Guarded by Hub.mu.
 type conversation struct {
 	following[listener]
 	charged held                  // Hub.heldTalk
@@ -24,7 +24,7 @@ type conversation struct {
 	records []protocol.ChatRecord // by their numbers
 	size    int
 	last    uint64 // number of the newest record
-	more    bool   // more records are on their way
+	more    bool   // more records will follow
 	gaps    []gap  // oldest first
 	// id of the unconfirmed subscription; records before its answer belong to an older one
 	subscribing string
@@ -53,7 +53,7 @@ func (t *conversation) reset() {
 	}
 }
 
-// noChatText says that the session has no coding agent to talk to.
+// noChatText returns the error for a session without a coding agent.
 func (s *session) noChatText() string {
 	if s.takesAsks {
 		return "session " + s.key.id +
@@ -87,8 +87,8 @@ func (s *session) setChatState(m *protocol.ChatStatus) {
 	}
 }
 
-// followChat adds a listener: Done, the records after the one that it has, and then later ones. A
-// second request replaces the first.
+// followChat adds a listener and sends Done, the records after the listener's last one, and then
+// new ones. A second request replaces the first.
 func (t *conversation) followChat(p *Peer, m *protocol.ChatSubscribe) {
 	s := t.session
 	switch {
@@ -127,7 +127,7 @@ func (p *Peer) takeResubscribeReply(m protocol.Message) bool {
 	if !strings.HasPrefix(id, ownIDs) {
 		return false
 	}
-	for s := range p.owns {
+	for s := range p.ownSessions {
 		if s.conversation.subscribing == id {
 			s.conversation.subscribing = ""
 			return true
@@ -136,12 +136,12 @@ func (p *Peer) takeResubscribeReply(m protocol.Message) bool {
 	return false
 }
 
-// addChatRecords stores a proxy's records and offers them to the listeners. It ignores records that
-// it has.
+// addChatRecords stores a proxy's records, except those already stored, and offers them to the
+// listeners.
 func (t *conversation) addChatRecords(m *protocol.ChatRecords) {
 	s := t.session
 	if len(t.followers) == 0 || t.subscribing != "" {
-		return // it was on its way
+		return // it was sent before this request
 	}
 	if m.Lost > 0 && len(m.Records) > 0 {
 		t.addGap(gap{m.Records[0].Number, m.Lost})
@@ -212,8 +212,8 @@ func (t *conversation) offerRecordsToAll() {
 	}
 }
 
-// offerRecords sends a participant its next records, if it has taken those before and the user does
-// not hide the screen. After the last ones it sends the end of the conversation.
+// offerRecords sends a participant its next records if it has acknowledged the previous ones and
+// the user does not hide the screen. After the last ones it sends the end of the conversation.
 func (t *conversation) offerRecords(p *Peer) {
 	s := t.session
 	l := t.followers[p]
@@ -260,7 +260,7 @@ func (t *conversation) nextRecords(l *listener) *protocol.ChatRecords {
 	return m
 }
 
-// ackRecords notes that a participant has taken records, and sends the next ones.
+// ackRecords notes that a participant has received records, and sends the next ones.
 func (p *Peer) ackRecords(m *protocol.ChatRecords) {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()

@@ -40,8 +40,8 @@ func (p *Peer) failUnknown(m protocol.Message) {
 	p.failRequest(m, protocol.CodeNoSession, message)
 }
 
-// unknownSessionText says that a session is unknown and names the known ones. It does not reveal
-// other namespaces.
+// unknownSessionText returns the error for an unknown session. It lists known sessions of the same
+// namespace only.
 func (p *Peer) unknownSessionText(id string) string {
 	h := p.hub
 	const most = 10

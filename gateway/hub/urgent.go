@@ -2,8 +2,8 @@ package hub
 
 import "terminalproxy/protocol"
 
-// IsUrgent reports whether an agent types over this connection now, an agent's or a proxy's. Then
-// it matters at once whether the far end is alive.
+// IsUrgent reports whether an agent types over this connection now, an agent's or a proxy's. A dead
+// connection must then be noticed at once.
 func (p *Peer) IsUrgent() bool {
 	if p.grants.Load() > 0 {
 		return true
@@ -11,7 +11,7 @@ func (p *Peer) IsUrgent() bool {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
 	// Every proxy asks this, so it must not go through all sessions.
-	for s := range p.owns {
+	for s := range p.ownSessions {
 		if s.keyboard.Holder == protocol.HolderAgent {
 			return true
 		}

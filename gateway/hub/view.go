@@ -7,24 +7,24 @@ import (
 	"terminalproxy/protocol"
 )
 
-// gallery is the screen of a session for its viewers. Guarded by Hub.mu.
-type gallery struct {
+// rowStream is the screen of a session for its viewers. Guarded by Hub.mu.
+type rowStream struct {
 	following[viewer]
 	forPeople bool // the proxy was told that a viewer is a person
-	// base is the proxy's last rows on this connection, complete; newest is the same, or nil while
-	// it is hidden.
+	// base is the last complete set of rows from the proxy's current connection. newest is the
+	// same, or nil while it is hidden.
 	base, newest *protocol.Rows
 	// parts caches the difference between newest and what a viewer has (nil for a new viewer).
 	parts map[*protocol.Rows]*protocol.Rows
 }
 
-// viewer is a participant that looks at a screen. At most one message to it is unacknowledged;
+// viewer is a participant that views a screen. At most one message to it is unacknowledged;
 // meanwhile only the newest rows are kept for it.
 type viewer struct {
 	peer   *Peer
 	id     string // of the request
 	rhythm rhythm
-	sent   *protocol.Rows // complete rows it was sent last, or nil
+	sent   *protocol.Rows // the complete rows sent last, or nil
 	ready  bool           // it acknowledged sent
 }
 
@@ -41,32 +41,32 @@ func (h *Hub) viewSession(p *Peer, s *session, m *protocol.View) {
 		p.out.put(h.past.closeMessage(s))
 		return
 	}
-	s.gallery.add(p, v)
-	s.gallery.reportPeople()
+	s.rowStream.add(p, v)
+	s.rowStream.reportPeople()
 	v.offerNewest(s)
 }
 
 // request asks the proxy for rows.
-func (g *gallery) request() protocol.Message {
+func (g *rowStream) request() protocol.Message {
 	g.forPeople = g.isViewedByPerson()
 	return &protocol.View{SessionID: g.session.key.id, Agents: !g.forPeople}
 }
 
 // reportPeople asks the proxy again if the first person came or the last one left.
-func (g *gallery) reportPeople() {
+func (g *rowStream) reportPeople() {
 	if g.isViewedByPerson() != g.forPeople {
 		g.resume()
 	}
 }
 
 // dropRows drops the rows of a session without viewers.
-func (g *gallery) dropRows() protocol.Message {
+func (g *rowStream) dropRows() protocol.Message {
 	g.setNewest(nil)
 	return &protocol.Unview{SessionID: g.session.key.id}
 }
 
 // isViewedByPerson reports whether a viewer is a person.
-func (g *gallery) isViewedByPerson() bool {
+func (g *rowStream) isViewedByPerson() bool {
 	for p := range g.followers {
 		if p.member.Role != RoleAgent {
 			return true
@@ -77,17 +77,17 @@ func (g *gallery) isViewedByPerson() bool {
 
 // removeViewer ends a participant's view.
 func (s *session) removeViewer(p *Peer) {
-	if v := s.gallery.remove(p); v != nil {
+	if v := s.rowStream.remove(p); v != nil {
 		v.rhythm.next.stop()
-		s.gallery.reportPeople()
+		s.rowStream.reportPeople()
 	}
 }
 
 // storeRows stores a proxy's rows and offers them to the viewers.
 func (s *session) storeRows(m *protocol.Rows) {
 	h := s.owner.hub
-	full, ok := m.Complete(s.gallery.base)
-	if !ok { // the proxy sends all rows after every open, so this is its fault
+	full, ok := m.Complete(s.rowStream.base)
+	if !ok { // the proxy sends all rows after every open, so the fault is the proxy's
 		s.owner.out.put(&protocol.Error{
 			Code: protocol.CodeBadMessage, Field: "since",
 			Message: fmt.Sprintf(
@@ -97,22 +97,22 @@ func (s *session) storeRows(m *protocol.Rows) {
 		})
 		return
 	}
-	for _, v := range s.gallery.followers {
-		if s.gallery.newest != nil && v.sent != s.gallery.newest {
+	for _, v := range s.rowStream.followers {
+		if s.rowStream.newest != nil && v.sent != s.rowStream.newest {
 			h.counters.droppedFrames.Add(1)
 		}
 	}
-	s.gallery.base = full
-	s.gallery.setNewest(full)
-	for _, v := range s.gallery.followers {
+	s.rowStream.base = full
+	s.rowStream.setNewest(full)
+	for _, v := range s.rowStream.followers {
 		v.offerNewest(s)
 	}
 }
 
-func (g *gallery) setNewest(newest *protocol.Rows) { g.newest, g.parts = newest, nil }
+func (g *rowStream) setNewest(newest *protocol.Rows) { g.newest, g.parts = newest, nil }
 
 // partFor returns the difference from sent to the newest rows.
-func (g *gallery) partFor(sent *protocol.Rows) *protocol.Rows {
+func (g *rowStream) partFor(sent *protocol.Rows) *protocol.Rows {
 	part := g.parts[sent]
 	if part == nil {
 		if g.parts == nil {
@@ -126,7 +126,7 @@ func (g *gallery) partFor(sent *protocol.Rows) *protocol.Rows {
 
 // offerNewest sends the newest rows to a viewer that is ready, now or when its rhythm allows.
 func (v *viewer) offerNewest(s *session) {
-	newest := s.gallery.newest
+	newest := s.rowStream.newest
 	if v.ready && newest != nil && newest != v.sent && v.rhythm.isDue() {
 		v.sendNewest(s)
 	}
@@ -134,12 +134,12 @@ func (v *viewer) offerNewest(s *session) {
 
 func (v *viewer) sendNewest(s *session) {
 	v.peer.hub.counters.frames.Add(1)
-	v.peer.out.put(s.gallery.partFor(v.sent))
-	v.sent, v.ready, v.rhythm.last = s.gallery.newest, false, time.Now()
+	v.peer.out.put(s.rowStream.partFor(v.sent))
+	v.sent, v.ready, v.rhythm.last = s.rowStream.newest, false, time.Now()
 }
 
 // ackRows marks a viewer as ready for newer rows.
-func (g *gallery) ackRows(p *Peer, m *protocol.Ack) {
+func (g *rowStream) ackRows(p *Peer, m *protocol.Ack) {
 	if v := g.followers[p]; v != nil && v.sent != nil && v.sent.Seq == m.Seq {
 		v.ready = true
 		v.offerNewest(g.session)
@@ -148,18 +148,18 @@ func (g *gallery) ackRows(p *Peer, m *protocol.Ack) {
 
 // endViews sends each viewer the last rows, acknowledged or not, and how the session ended.
 func (s *session) endViews(last protocol.Message) {
-	for p, v := range s.gallery.followers {
+	for p, v := range s.rowStream.followers {
 		v.rhythm.next.stop()
-		if s.gallery.newest != nil && s.gallery.newest != v.sent {
+		if s.rowStream.newest != nil && s.rowStream.newest != v.sent {
 			v.sendNewest(s)
 		}
 		if s.subs.followers[p] == nil {
 			p.out.put(protocol.WithRequestID(last, v.id))
 		}
 	}
-	clear(s.gallery.followers)
-	s.gallery.base = nil
-	s.gallery.setNewest(nil)
+	clear(s.rowStream.followers)
+	s.rowStream.base = nil
+	s.rowStream.setNewest(nil)
 }
 
 // finalRows returns the last screen of an ended session.

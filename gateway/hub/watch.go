@@ -4,7 +4,7 @@ import "terminalproxy/protocol"
 
 // watcher is a participant's position in the live output of one session. Guarded by Hub.mu.
 type watcher struct {
-	// at counts the bytes of live output that it has; needsRepaint skips output until a repaint.
+	// at counts the bytes of live output sent to it; needsRepaint skips output until a repaint.
 	at           uint64
 	needsRepaint bool
 	cols, rows   int // of its last repaint
@@ -45,7 +45,7 @@ func (s *session) forwardOutput(m *protocol.Output) {
 func (p *Peer) catchUp() {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
-	p.hub.relay.NoteDoing(p, Behind)
+	p.hub.relay.NoteActivity(p, NeedsRepaint)
 	for _, s := range p.hub.sessions {
 		if w := s.watchers.followers[p]; w != nil {
 			w.needsRepaint = true
@@ -74,14 +74,14 @@ func (s *session) forwardTyping(p *Peer, m *protocol.ViewerInput) {
 	s.sendToProxy(protocol.Forward(m, "", p.member.ID))
 }
 
-// sendAttached tells a proxy that reconnected who is attached to its session.
+// sendAttached informs a reconnected proxy who is attached to its session.
 func (s *session) sendAttached() {
 	for _, m := range s.attached {
 		s.owner.out.put(m)
 	}
 }
 
-// detachPerson tells the proxy that a person left.
+// detachPerson informs the proxy that a person left.
 func (s *session) detachPerson(p *Peer) {
 	if s.attached[p] == nil {
 		return
@@ -90,7 +90,7 @@ func (s *session) detachPerson(p *Peer) {
 	s.sendToProxy(&protocol.Detach{SessionID: s.key.id, ViewerID: p.member.ID})
 }
 
-// handleDetached tells a person that the proxy detached them.
+// handleDetached informs a person that the proxy detached them.
 func (s *session) handleDetached(m *protocol.Detach) {
 	for p := range s.attached {
 		if p.member.ID == m.ViewerID {
