@@ -1,10 +1,10 @@
-// Package authority runs control for the pump: the state machine, and the facts that it has to look
-// up because no event announces them. These are the program that has the terminal, the user's rules
-// about it, whether it has begun to ask for a secret, and whether the computer slept.
+// Package authority runs control for the pump: the state machine, and the facts that no event
+// announces, so they must be looked up. These are the foreground program, the user's rules about
+// it, whether it has begun to ask for a secret, and whether the computer slept.
 //
-// It publishes the newest state, and reports changes after the pump has dropped what an agent had
-// queued. It must not know how keys are read, how anything is shown, or how agents hear of it: its
-// port has what it asks and reports.
+// It publishes the newest state, and reports changes after the pump has dropped an agent's queued
+// input. It must not depend on how keys are read, how anything is displayed, or how agents are
+// informed: its port covers what it asks and reports.
 package authority
 
 import (
@@ -16,8 +16,8 @@ import (
 	"terminalproxy/proxy/consent/sleep"
 )
 
-// Session is what an [Authority] asks and reports to. All methods run on the pump's goroutine and
-// return at once.
+// Session answers an [Authority]'s questions and receives its reports. All methods run on the
+// pump's goroutine and return at once.
 type Session interface {
 	// ForegroundProgram returns the program that has the terminal. It is called if grants are for
 	// one program.
@@ -34,8 +34,8 @@ type Session interface {
 	NoteSecretDismissed()
 	// NoteLineShared notes that the user lets agents type on a line not yet submitted.
 	NoteLineShared()
-	// NoteTyped notes that the user typed for the program, and NoteTypedElsewhere that a person did
-	// who is not at the terminal.
+	// NoteTyped notes that the user typed for the program, and NoteTypedElsewhere that a person who
+	// is not at the terminal did.
 	NoteTyped()
 	NoteTypedElsewhere(by string)
 	// StateChanged gets each new state.
@@ -70,7 +70,7 @@ func New(conf control.Config, session Session) *Authority {
 // NewestState returns the newest published state.
 func (a *Authority) NewestState() control.State { return *a.newest.Load() }
 
-// NoteKey tells control that the user typed, and that a remark over the program is in the way.
+// NoteKey tells control that the user typed. Notices drawn over the program give way to the key.
 func (a *Authority) NoteKey(now time.Time) {
 	a.Machine.NoteKey(now)
 	a.session.NoteTyped()
@@ -201,13 +201,14 @@ type Comeback interface {
 	Reset()
 }
 
-// CameBack returns a test whether the program of a grant has the terminal and asks for more. It
-// runs on the pump's goroutine.
+// CameBack returns a test for whether the program of a grant has the terminal and waits for more.
+// It runs on the pump's goroutine.
 func (a *Authority) CameBack(program Comeback) func(now time.Time) bool {
 	return func(now time.Time) bool {
 		a.UpdateForeground()
 		back := !a.IsPausedByProgram() && program.IsBack(now)
-		a.UpdateForeground() // again, since it may have had the terminal only during IsBack
+		// again, because the program may have had the terminal only during IsBack
+		a.UpdateForeground()
 		if back || a.IsPausedByProgram() {
 			program.Reset()
 		}
@@ -223,7 +224,7 @@ func (a *Authority) LastEnd() control.Event {
 }
 
 // PublishChanges publishes changes after the pump's queue is empty. The state comes first: an agent
-// types as soon as it hears of its grant, and its input is checked by the newest state.
+// types as soon as it learns of its grant, and its input is checked against the newest state.
 func (a *Authority) PublishChanges(now time.Time, dropped, unsubmitted int) {
 	events, s := a.TakeEvents(), a.State(now)
 	differs := s != a.NewestState()

@@ -9,15 +9,16 @@ import (
 	"terminalproxy/proxy/terminal/child"
 )
 
-// Rules is what the user decided ahead about agents, as control asks it. It is safe for concurrent
-// use.
+// Rules holds the user's advance decisions about agents, in the form that control queries. It is
+// safe for concurrent use.
 type Rules struct {
 	Source *policy.Source // nil for no rules
 	// Running returns the program that has the terminal.
 	Running func() child.Running
 }
 
-// FindAhead returns what a rule gives an agent that asks now. It reads the rules again.
+// FindAhead returns the grant that a rule gives to an agent that asks now. It reads the rules
+// again.
 func (r Rules) FindAhead(a control.Agent, level protocol.Level) control.Ahead {
 	r.Source.ReloadRules()
 	if a.Token == "" {
@@ -49,8 +50,8 @@ func (r Rules) FindNever(a control.Agent) (rule string, watched bool) {
 	return never.At, true
 }
 
-// agentForRules returns an agent as rules know it. A number that tells agents of one name apart is
-// not part of that name.
+// agentForRules converts an agent for the rules. A number that tells agents of the same name apart
+// is not part of the name.
 func agentForRules(a control.Agent) policy.Agent {
 	unnumbered := strings.TrimRight(strings.TrimRight(a.Name, "0123456789"), " ")
 	return policy.Agent{
@@ -59,7 +60,7 @@ func agentForRules(a control.Agent) policy.Agent {
 	}
 }
 
-// programForRules returns the running program as rules know it.
+// programForRules converts the running program for the rules.
 func programForRules(r child.Running) policy.Program {
 	return policy.Program{Path: r.Path, File: r.File, Names: r.Names, Directory: r.Directory}
 }

@@ -11,18 +11,18 @@ import (
 // reclaim key refuses.
 const AnnounceFor = 3 * time.Second
 
-// maxLate is how late the rule may give it after that. If it is later, this process was stopped
-// meanwhile and read no key, so the announcement starts anew.
+// maxLate is how much later than that the rule may give control. If more time passed, this process
+// was stopped meanwhile and read no key, so the announcement starts over.
 const maxLate = time.Second
 
-// Ahead is what the user's own rule, written in advance, gives the agent of a request.
+// Ahead is the grant that the user's rule, written in advance, gives to the agent of a request.
 type Ahead struct {
 	// Rule names the place of the rule, for people; "" without a rule.
 	Rule string
 	// Level is the highest level that it gives, and For how long.
 	Level protocol.Level
 	For   time.Duration
-	// Bound means that it is for the foreground program only, Front.
+	// Bound limits the grant to the foreground program, Front.
 	Bound bool
 	Front Front
 }
@@ -88,7 +88,8 @@ func (m *Machine) giveAnnounced(now time.Time) {
 	m.giveControl(now, shorterLimit(a.For, m.userLimit()), Event{Rule: a.Rule, Bound: a.Bound})
 }
 
-// AskingProgram returns what the agent asks with, in its own words: gateway mcp under claude.
+// AskingProgram returns the program that the agent asks with, as the agent reports it: gateway mcp
+// under claude.
 func (r Request) AskingProgram() string {
 	if r.Program == "" || r.Parent == "" {
 		return r.Program

@@ -11,13 +11,13 @@ import (
 var (
 	ErrSecret = errors.New("the program asks the user for a secret")
 	ErrHidden = errors.New("the user hides the screen")
-	// ErrDialog is for callers of control, which itself knows no dialogs.
+	// ErrDialog is for callers of control, which has no dialogs itself.
 	ErrDialog = errors.New("the program asks the user something that no agent may answer")
 )
 
-// NoteSecretPrompt notes the present secret prompt. When a prompt begins, the epoch rises: what an
-// agent typed for something else must not answer it. A grant pauses until the prompt is over, or
-// allowed says that the user dismissed it.
+// NoteSecretPrompt notes the present secret prompt. When a prompt begins, the epoch rises, so that
+// input typed for something else cannot answer it. A grant pauses until the prompt is over. allowed
+// is set once the user has dismissed the prompt.
 func (m *Machine) NoteSecretPrompt(now time.Time, asked protocol.SecretPrompt, allowed bool) {
 	m.Tick(now)
 	if asked != protocol.SecretNone && m.secret == protocol.SecretNone {
@@ -81,8 +81,8 @@ func (s State) PauseError() error {
 	return nil
 }
 
-// isDismissible reports whether Ctrl+G answers the present prompt. A guess can be wrong; about a
-// certain prompt the user can only say that the agent that drives may answer it.
+// isDismissible reports whether Ctrl+G answers the present prompt. A guessed prompt can always be
+// dismissed. For a certain one, the user can only allow the driving agent to answer it.
 func (g *grant) isDismissible() bool {
 	return g.menu.IsZero() &&
 		(g.secret == protocol.SecretSoft && g.phase != Asked ||

@@ -6,30 +6,30 @@ import "time"
 const (
 	// ConfirmFor is how long input waits for a confirmation if its agent sets no limit of its own.
 	ConfirmFor = 30 * time.Second
-	// A further press of the key that gave control or let input through belongs to the same wish
-	// for repeatFor, and as long as presses follow one another within repeatGap: a held key repeats
-	// after 650 ms at the latest, and then every 40 ms. It must not answer the next question, and
-	// is not the program's.
+	// Further presses of the key that gave control or let input through count as the same press for
+	// repeatFor, and as long as they follow one another within repeatGap: a held key repeats after
+	// at most 650 ms, and then every 40 ms. They must not answer the next question, and the program
+	// does not get them.
 	repeatFor = 700 * time.Millisecond
 	repeatGap = 150 * time.Millisecond
 )
 
-// Confirmation is input of the agent that has control, which waits until the user lets it through.
-// The user reads its texts.
+// Confirmation is input of the driving agent that waits for the user's consent. The user reads its
+// texts.
 type Confirmation struct {
-	// Keys is all that would be sent, never empty.
+	// Keys is everything that would be sent; it is never empty.
 	Keys string
 	// Mouse means that Keys describes in words what the mouse would do.
 	Mouse bool
-	// Line is what the agent typed since the program's line was last submitted.
+	// Line is the agent's text since the program's line was last submitted.
 	Line string
 	// Until is when the input expires.
 	Until time.Time
 }
 
-// AskConfirmation asks the user about input that the grant does not cover. One question is open at
-// a time. TakeDecision tells the answer, and the end of control ends the question too. The error
-// says that no one can be asked.
+// AskConfirmation asks the user about input that the grant does not cover. Only one question can be
+// open. TakeDecision returns the answer; the end of control also ends the question. It fails if no
+// person can be asked.
 func (m *Machine) AskConfirmation(now time.Time, c Confirmation) error {
 	m.Tick(now)
 	switch {
@@ -52,7 +52,7 @@ func (q *question) TakeDecision() (decided, let bool) {
 	return decided, let
 }
 
-// WithdrawConfirmation closes the question: the input is gone.
+// WithdrawConfirmation closes the question because the input is gone.
 func (g *grant) WithdrawConfirmation() {
 	if g.isConfirming() {
 		g.pending, g.shown = Confirmation{}, time.Time{}

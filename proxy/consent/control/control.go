@@ -31,7 +31,7 @@ const (
 // maxWaiters bounds the requests of one agent that one decision answers.
 const maxWaiters = 16
 
-// Phase is the state of control in one word.
+// Phase summarises the state of control.
 type Phase uint8
 
 // The phases.
@@ -53,8 +53,8 @@ var (
 	ErrStale   = errors.New("the grant ended: the epoch is an old one")
 )
 
-// Agent names an agent: ID is from the gateway, Name is for people. Kin recognises it under another
-// id: the name of its token, or the name that it gives itself; it may be "".
+// Agent identifies an agent. ID comes from the gateway, Name is for people. Kin recognises the
+// agent under another id: the name of its token, or the name that it gives itself; it may be "".
 //
 // Token is the name of the local token that it proved, or "".
 type Agent struct{ ID, Name, Kin, Token string }
@@ -68,7 +68,8 @@ type Request struct {
 	For    time.Duration // wanted; 0 for no limit
 	// Ahead is what a rule of the user gives it.
 	Ahead Ahead
-	// Program is what the agent asks with, and Parent what started that, in the agent's own words.
+	// Program is the program that the agent asks with, and Parent the one that started it, both as
+	// the agent reports them.
 	Program, Parent string
 }
 
@@ -99,7 +100,7 @@ type Machine struct {
 	line             string // the text of the line while it is occupied
 }
 
-// grant is who has control or asks for it, and by what limits.
+// grant holds the agent that has control or asks for it, and the limits.
 type grant struct {
 	question
 	secrecy
@@ -117,7 +118,7 @@ type grant struct {
 
 	given         Event     // who gave the agent control: By, Policy, Rule and Own
 	ahead         Ahead     // the announced rule
-	from          string    // what the asking agent asks with
+	from          string    // the program that the agent asks with
 	resting       bool      // rules may not give control
 	forbidden     string    // the rule that keeps the agent out of the foreground program
 	watched       bool      // rules may keep it out of the next foreground program
@@ -133,7 +134,8 @@ type grant struct {
 	lastEnd       Event
 }
 
-// question is what the user is asked or writes now, and whether a key is meant as the answer.
+// question is the user's present question or message, with the times that decide whether a key is
+// meant as the answer.
 type question struct {
 	message  Message
 	number   uint64    // counts the questions
@@ -154,7 +156,7 @@ type question struct {
 	latest   time.Time // the last now that the machine was given
 }
 
-// secrecy is what the user, or a prompt for a secret, keeps from agents.
+// secrecy holds what the user, or a prompt for a secret, hides from agents.
 type secrecy struct {
 	secret  protocol.SecretPrompt
 	allowed bool // the user dismissed the present prompt
@@ -396,10 +398,12 @@ func (m *Machine) Release(now time.Time, agentID string, reason protocol.Reason)
 // End ends control or the open request.
 func (m *Machine) End(now time.Time, reason protocol.Reason) { m.endControl(now, reason) }
 
-// Close ends it because the session is to end, while its program still runs.
+// Close ends control or the open request because the session is about to end, while its program
+// still runs.
 func (m *Machine) Close(now time.Time) { m.endWithCause(now, protocol.ReasonExited, Closing, "") }
 
-// EndSuspended ends it because the program was stopped, or went to the background.
+// EndSuspended ends control or the open request because the program was stopped, or went to the
+// background.
 func (m *Machine) EndSuspended(now time.Time) {
 	m.endWithCause(now, protocol.ReasonReclaimed, Suspended, "")
 }
@@ -409,9 +413,9 @@ func (m *Machine) EndByOverrun(now time.Time) {
 	m.endWithCause(now, protocol.ReasonReclaimed, Flooded, "")
 }
 
-// KeepsTypedInput reports whether the input of the last grant stays typed. An agent that lost its
-// connection has a receipt for it, and would not learn that it was erased; a program that ended may
-// have ended by it.
+// KeepsTypedInput reports whether the input of the last grant stays in the program's queue. An
+// agent that lost its connection has a receipt for it, and would not learn of its removal; a
+// program that ended may have ended because of it.
 func (g *grant) KeepsTypedInput() bool {
 	return g.lastEnd.Reason == protocol.ReasonLink ||
 		g.lastEnd.Reason == protocol.ReasonExited && g.lastEnd.Cause != Closing

@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	// ElsewhereFor is how long after a remote person's key the reclaim key is meant for that
-	// person, too.
+	// ElsewhereFor is how long after a remote person's key the reclaim key also applies to that
+	// person.
 	ElsewhereFor = 3 * time.Second
-	// AloneFor is how long no remote person can type then.
+	// AloneFor is how long remote people cannot type after that.
 	AloneFor = 10 * time.Second
 )
 

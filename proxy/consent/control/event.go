@@ -21,13 +21,13 @@ type Event struct {
 	Rule   string // place of the user's rule that gave control, or ""
 	Bound  bool   // the rule is for the foreground program only
 	Own    bool   // given without a question, in the agent's own terminal
-	// Request means that a request ended, and no grant; Shut that its agent may not ask again
+	// Request is set if a request ended and not a grant. Shut is set if its agent may not ask again
 	// before the user opens the menu.
 	Request, Shut bool
 	// Cause details the reason of an end.
 	Cause Cause
-	// Withdrawn, with the reason Released, means that the agent did not say so: its call was given
-	// up, or its caller is gone.
+	// Withdrawn, with the reason Released, means that the agent did not release control itself: its
+	// call was abandoned, or its caller is gone.
 	Withdrawn bool
 	// Absent, with the reason Link, means that the agent had no connection for AbsentFor.
 	Absent bool
@@ -50,7 +50,8 @@ const (
 	Causes          // the number of causes
 )
 
-// Decider names who decided that, for people: a remote owner, one of the protocol's words, or "".
+// Decider names the person or rule behind the event, for people: a remote owner, one of the
+// protocol's words, or "".
 func (e Event) Decider() string {
 	switch {
 	case e.By != "":

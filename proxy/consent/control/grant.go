@@ -54,8 +54,8 @@ func (g *grant) offeredLength() time.Duration {
 	return 0
 }
 
-// giveControl gives control to m.agent at m.level, for as long as it wants but at most for limit; 0
-// is no limit. event says who gave it.
+// giveControl gives control to m.agent at m.level, for the requested time but at most for limit (0
+// is no limit). event records who gave it.
 func (m *Machine) giveControl(now time.Time, limit time.Duration, event Event) {
 	m.phase, m.epoch, m.program = Granted, m.epoch+1, m.front
 	m.pregrant, m.remote, m.yield = "", RemoteGrant{}, time.Time{}
@@ -67,14 +67,14 @@ func (m *Machine) giveControl(now time.Time, limit time.Duration, event Event) {
 		m.until = now.Add(length)
 	}
 	if !m.absent.IsZero() {
-		m.absent = now // it gets the whole time to come back for what it was given
+		m.absent = now // an agent without a connection has all of AbsentFor to return
 	}
 	if event.Rule == "" {
 		m.noteTrust(m.agent)
 	}
 	m.closeMenu(now)
 	m.endQuestion(now, m.agent.ID, event.By == "" && event.Rule == "")
-	m.startQuestion(now) // this question is over
+	m.startQuestion(now) // ends this question
 	m.reportGranted(m.waiting)
 	m.waiting = nil
 }
@@ -116,7 +116,7 @@ func (m *Machine) NoteSleep(now time.Time, d time.Duration) {
 	m.Tick(now)
 }
 
-// HasTimeLimit reports whether an agent has control for a time only.
+// HasTimeLimit reports whether an agent has control for a limited time.
 func (g *grant) HasTimeLimit() bool { return g.phase == Granted && !g.until.IsZero() }
 
 // isAbsentTooLong reports whether the agent has had no connection for AbsentFor.

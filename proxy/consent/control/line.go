@@ -2,8 +2,8 @@ package control
 
 import "time"
 
-// OccupyLine notes that the agent's input waits because the user has something unsubmitted on the
-// line, which line quotes. While it is there, the grant key lets the agent type all the same.
+// OccupyLine notes that the agent's input waits for unsubmitted text of the user on the line, which
+// line quotes. Meanwhile the grant key lets the agent type anyway.
 func (m *Machine) OccupyLine(now time.Time, line string) {
 	m.Tick(now)
 	if m.phase != Granted {
@@ -20,7 +20,7 @@ func (m *Machine) VacateLine(now time.Time) {
 	m.Tick(now)
 	if m.occupied {
 		m.occupied, m.line = false, ""
-		m.startQuestion(now) // this question is over
+		m.startQuestion(now) // ends this question
 	}
 }
 

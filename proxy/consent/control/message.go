@@ -26,8 +26,8 @@ type Note struct {
 	Text string // safe to show
 	From Agent  // its sender, zero for the proxy
 	Came time.Time
-	// Tell reports once what becomes of it: it is on the screen (""), or waits. It may be nil, and
-	// may be called on any goroutine.
+	// Tell is called once when the note is on the screen (""), or is known to wait. It may be nil,
+	// and may be called on any goroutine.
 	Tell func(protocol.Waiting)
 }
 

@@ -10,7 +10,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Mute is what the key x in the menu does.
+// Mute describes the effect of the key x in the menu.
 type Mute struct {
 	// Agent is the name of the agent that it mutes, or "".
 	Agent string
@@ -20,7 +20,7 @@ type Mute struct {
 	By string
 }
 
-// maxMet bounds the agents that are remembered although they never asked for the keyboard.
+// maxMet bounds the agents remembered without a request for the keyboard.
 const maxMet = 16
 
 // NoteAgent notes an agent that writes to the user, or asks in a conversation: it can be muted
@@ -28,7 +28,7 @@ const maxMet = 16
 func (m *Machine) NoteAgent(a Agent) {
 	m.met = append(slices.DeleteFunc(m.met, a.isSameAgent), a)
 	m.met = m.met[max(0, len(m.met)-maxMet):]
-	if m.menu.IsZero() { // else the key would mute another agent than the menu says
+	if m.menu.IsZero() { // otherwise the key would mute another agent than the menu names
 		m.last = a
 	}
 }
@@ -56,8 +56,8 @@ func (m *Machine) toggleMute() (did bool) {
 	return true
 }
 
-// MuteAgent mutes the agent of that name until the end of the session, for the owner by: its grant
-// or request ends. The error says that no such agent has asked here.
+// MuteAgent mutes the agent of that name until the end of the session, for the owner by, and ends
+// its grant or request. It fails if no such agent has asked here.
 func (m *Machine) MuteAgent(now time.Time, name, by string) error {
 	m.Tick(now)
 	a, known := m.findAgentByName(name)
@@ -68,7 +68,7 @@ func (m *Machine) MuteAgent(now time.Time, name, by string) error {
 	m.took = Mute{Agent: a.Name, By: by}
 	switch {
 	case m.phase == Observing:
-		m.epoch++ // an owner's earlier decision to let it speak comes too late
+		m.epoch++ // invalidates an owner's earlier decision to unmute it
 	case !m.agent.isSameAgent(a):
 	case m.phase == Asked:
 		m.endWithCause(now, protocol.ReasonRefused, Muted, by)
@@ -78,8 +78,8 @@ func (m *Machine) MuteAgent(now time.Time, name, by string) error {
 	return nil
 }
 
-// UnmuteAgent unmutes the agent of that name, or all with "", for the owner by, who saw the epoch.
-// The error is [ErrMoved], or says that no such agent is muted.
+// UnmuteAgent unmutes the agent of that name, or all if name is "", for the owner by, who saw the
+// epoch. It returns [ErrMoved] for an older epoch, and fails if no such agent is muted.
 func (m *Machine) UnmuteAgent(now time.Time, name, by string, epoch uint64) error {
 	m.Tick(now)
 	switch {
@@ -92,9 +92,9 @@ func (m *Machine) UnmuteAgent(now time.Time, name, by string, epoch uint64) erro
 	return nil
 }
 
-// RefuseRequest refuses the request of the agent of that name, or of the one that asks with "", for
-// the owner by. It never ends control: the error says that the agent has got it meanwhile. An ended
-// request is refused as well.
+// RefuseRequest refuses the request of the agent of that name, or of the asking one if name is "",
+// for the owner by. It never ends control: if the agent has control by now, RefuseRequest fails. It
+// also refuses a request that has ended.
 func (m *Machine) RefuseRequest(now time.Time, name, by string) error {
 	m.Tick(now)
 	switch isMeant := name == "" || m.agent.Name == name; {
@@ -121,7 +121,8 @@ func (m *Machine) findAgentByName(name string) (a Agent, known bool) {
 	return Agent{}, false
 }
 
-// unmuteByName unmutes the agent of that name, or all with "". did means that one was muted.
+// unmuteByName unmutes the agent of that name, or all if name is "". It reports whether one was
+// muted.
 func (n *manners) unmuteByName(name string) (did bool) {
 	for _, r := range n.refusals {
 		if r.muted && (name == "" || r.agent.Name == name) {

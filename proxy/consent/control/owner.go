@@ -14,8 +14,8 @@ type RemoteGrant struct {
 	By string
 	// Level is the highest level given; "" means what the agent asks for.
 	Level protocol.Level
-	// For bounds the grant beside what the agent asks for and the session allows; 0 means as long
-	// as the key gives.
+	// For is a further limit of the grant, besides the agent's request and the session's setting; 0
+	// means the limit of the grant key.
 	For time.Duration
 	// Agent is the name of the agent that it is for, or "" for any.
 	Agent string
@@ -25,7 +25,7 @@ type RemoteGrant struct {
 
 func (g RemoteGrant) isFor(a Agent) bool { return g.Agent == "" || g.Agent == a.Name }
 
-// ErrMoved means that control changed hands after the owner looked.
+// ErrMoved reports that control changed hands after the owner looked.
 var ErrMoved = errors.New("control changed hands since the owner looked: look again")
 
 // GrantFromOwner carries out a remote owner's decision: the agent that asks gets control, or else
@@ -53,13 +53,14 @@ func (m *Machine) GrantFromOwner(now time.Time, g RemoteGrant) error {
 	m.closeMenu(now)
 	m.pregrant, m.remote = g.Level, g
 	m.pregrantUntil, m.pregrantFor = now.Add(PregrantFor), m.remoteLimit(g)
-	m.epoch++ // used up: the same decision cannot give control again once the promise is over
+	// invalidates the decision, which must not give control again after the promise expires
+	m.epoch++
 	return nil
 }
 
-// Reclaim takes the keyboard back without its key, for the owner by, or the user at this machine
-// with "". When it returns, no agent has, asks for, or is promised control, nor gets it by an
-// owner's earlier decision. It reports whether there was anything to take.
+// Reclaim takes the keyboard back without its key, for the owner by, or for the user at this
+// machine if by is "". When it returns, no agent has control, asks for it, has a promise of it, or
+// can get it by an owner's earlier decision. It reports whether there was anything to reclaim.
 func (m *Machine) Reclaim(now time.Time, by string) bool {
 	had := m.phase != Observing || m.pregrant != ""
 	m.pregrant, m.remote, m.pregrantUntil = "", RemoteGrant{}, time.Time{}
@@ -69,7 +70,7 @@ func (m *Machine) Reclaim(now time.Time, by string) bool {
 		reason = protocol.ReasonRefused // as the key would
 	}
 	if m.phase == Observing {
-		m.epoch++ // a decision still on its way comes too late
+		m.epoch++ // invalidates decisions that have not arrived yet
 	}
 	m.endByOwner(now, reason, by)
 	return had

@@ -8,8 +8,8 @@ type Front struct {
 	File  string
 }
 
-// isSameProgram reports whether both are the same program. Its name is its own choice and does not
-// count.
+// isSameProgram reports whether both are the same program. The name does not count, because
+// programs choose it themselves.
 func (f Front) isSameProgram(other Front) bool {
 	return f.Group != 0 && f.Group == other.Group &&
 		(f.File == other.File || f.File == "" || other.File == "")
@@ -20,16 +20,17 @@ func (f Front) isSameProgram(other Front) bool {
 // anything that may give control, and before every piece of input.
 func (g *grant) SetForeground(f Front) { g.front = f }
 
-// IsPausedByProgram reports whether control pauses because another program has the terminal than
-// the grant is for, or one that a rule of the user keeps the agent out of. An unknown program
-// counts as another.
+// IsPausedByProgram reports whether control pauses because the foreground program is not the one
+// that the grant is for, or because a rule of the user excludes the agent from it. An unknown
+// program counts as a different one.
 func (g *grant) IsPausedByProgram() bool {
 	switch {
 	case g.phase != Granted:
 		return false
 	case g.forbidden != "":
 		return true
-	case g.given.Bound: // no person looked when it was given: an unknown program is another one
+	// no person saw the program when it was given: an unknown program counts as a different one
+	case g.given.Bound:
 		return g.front.Group != g.program.Group || g.front.File != g.program.File
 	}
 	return g.conf.OneProgram && !g.front.isSameProgram(g.program)
@@ -43,7 +44,7 @@ func (g *grant) grantedTo() string {
 	return displayName(g.program)
 }
 
-// inFront names the program that makes the grant pause, or returns "".
+// inFront names the foreground program that makes the grant pause, or returns "".
 func (g *grant) inFront() string {
 	if !g.IsPausedByProgram() {
 		return ""

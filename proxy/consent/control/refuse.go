@@ -24,9 +24,9 @@ const (
 // maxRefusals bounds the agents that are remembered as refused or muted.
 const maxRefusals = 64
 
-// NotNow is the error of an agent that may not ask now.
+// NotNow is the error for an agent that may not ask now.
 type NotNow struct {
-	// For is how long it has to wait; 0 means for more than time.
+	// For is how long it has to wait; 0 means that waiting does not help.
 	For time.Duration
 	// Muted means that the user muted this agent.
 	Muted bool
@@ -66,7 +66,7 @@ type streak struct {
 	at    time.Time // of the newest, zero if the user opened the menu since
 }
 
-// refusal is the memory of an agent that the user refused or muted.
+// refusal is the record of an agent that the user refused or muted.
 type refusal struct {
 	streak // given control ends it
 	agent  Agent
@@ -74,7 +74,7 @@ type refusal struct {
 	muted  bool
 }
 
-// manners limit how often agents ask. The machine owns them.
+// manners limits how often agents ask. Owned by the machine.
 type manners struct {
 	refusals []*refusal // the oldest first
 	crowd    streak     // of all agents together
@@ -182,7 +182,7 @@ func (n *manners) mayAsk(now time.Time, a Agent) *NotNow {
 			return &NotNow{For: wait, Times: r.times}
 		}
 	}
-	// Every second step is for another agent, which does not know of the refusal before.
+	// The other steps only concern another agent, which has not seen the refusal before.
 	if wait, ok := n.crowd.remainingWait(now, (n.crowd.times+1)/2); !ok {
 		return &NotNow{For: wait}
 	}

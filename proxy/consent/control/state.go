@@ -6,7 +6,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// State is what observers see of the machine.
+// State is the machine's state for observers.
 type State struct {
 	Phase Phase
 	Epoch uint64
@@ -16,7 +16,7 @@ type State struct {
 	// For is the length of the requested grant, or of one that the menu offers or has promised. 0
 	// means until it is taken back.
 	For time.Duration
-	// Another means that another agent asked for something, or had control, just before this one
+	// Another is set if another agent asked for something, or had control, just before this one
 	// asked.
 	Another bool
 	// Mute is the menu's offer about the last agent, and Muted the last such offer that the user
@@ -47,7 +47,7 @@ type State struct {
 	// terminal in its place, so that the agent's input waits. Never is the rule that keeps the
 	// agent out of that, or "".
 	Program, Away, Never string
-	// Guarded means that it matters which program has the terminal.
+	// Guarded is set if control depends on the foreground program.
 	Guarded bool
 	// Ahead is the rule by which the asking agent is about to get control, and From what that agent
 	// asks with.
@@ -61,11 +61,11 @@ type State struct {
 	Dismissible bool
 	// Hidden means that the user hides the screen from agents.
 	Hidden bool
-	// Again means that the last press of the grant key did not count: it came too soon, or as part
+	// Again is set if the last press of the grant key did not count: it came too soon, or as part
 	// of a text.
 	Again bool
-	// Question counts the questions to the user (requests, menus, confirmations, prompts), to tell
-	// one from the next.
+	// Question counts the questions to the user (requests, menus, confirmations, prompts) to tell
+	// them apart.
 	Question uint64
 }
 

@@ -34,8 +34,8 @@ func (g *grant) joinsQuestion(r Request) bool {
 		g.reason == r.Reason && g.wanted == r.For && g.from == r.AskingProgram()
 }
 
-// withdrawAsked takes back what the agent has asked: its next request asks something else, which
-// the user must read anew. A remote owner's decision about it comes too late.
+// withdrawAsked withdraws what the agent has asked: its next request asks something else, which the
+// user must read anew. It invalidates a remote owner's decision about it.
 func (g *grant) withdrawAsked(now time.Time) {
 	if g.phase != Asked {
 		return
@@ -45,7 +45,7 @@ func (g *grant) withdrawAsked(now time.Time) {
 	g.ahead, g.waiting, g.epoch = Ahead{}, nil, g.epoch+1
 }
 
-// reportReplaced answers these requests: a newer one took their place.
+// reportReplaced answers requests that a newer one replaced.
 func (g *grant) reportReplaced(requests []string) {
 	g.events = append(
 		g.events,

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Screen is the terminal model as this package reads it. Rows and columns count from 0.
+// Screen is this package's view of the terminal model. Rows and columns count from 0.
 type Screen interface {
 	Size() (cols, rows int)
 	// Cursor returns where the next character goes; col is the number of columns while a wrap is
 	// pending.
 	Cursor() (row, col int)
 	Alt() bool
-	// Line returns the lasting number of a row, which it keeps as it scrolls.
+	// Line returns the permanent number of a row, which it keeps while scrolling.
 	Line(row int) uint64
 	// Cell returns the content of a column, "" if it is empty. width is 0 for the second half of a
 	// wide character.
@@ -22,7 +22,7 @@ type Screen interface {
 	Wrapped(row int) bool
 }
 
-// Place is a position that lasts while the screen scrolls.
+// Place is a position that stays valid while the screen scrolls.
 type Place struct {
 	Alt  bool
 	Line uint64

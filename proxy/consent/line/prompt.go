@@ -52,7 +52,7 @@ type Facts struct {
 	// Runs: the foreground shell reported that it runs a command (OSC 133 or 633, C). Any program
 	// can print that, too, so it only ever takes a prompt away.
 	Runs bool
-	// Odd: a key on this line may have changed what letters mean, such as Escape in a vi mode.
+	// Odd: a key on this line may have changed the meaning of letters, such as Escape in a vi mode.
 	Odd bool
 	// Asks: after a key on this line the editor may ask for a single key, as whether to list all
 	// completions, and takes paste brackets for keys.

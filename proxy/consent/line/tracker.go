@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Tracker knows who typed on the present line, and where that began. It keeps no key, only that
-// there was one. SetPlace and ReadPrompt belong to the goroutine that owns the screen;
+// Tracker records who typed on the present line, and where that began. It stores no keys, only that
+// there were some. SetPlace and ReadPrompt belong to the goroutine that owns the screen;
 // NoteUserKeys, NoteAgentKeys and AllowAgents to the one that writes to the program. TypedLine is
 // safe for concurrent use.
 type Tracker struct {
@@ -48,7 +48,7 @@ type Typed struct {
 	Group  int
 	Cooked bool
 	spell  uint64 // see [Tracker.Spell]
-	// Odd: a key may have changed what letters mean: Escape in a vi mode, a prefix.
+	// Odd: a key may have changed the meaning of letters: Escape in a vi mode, a prefix.
 	Odd bool
 	// Asks: see [Facts].
 	Asks bool
@@ -173,8 +173,8 @@ func (t *Tracker) HasPrompt(group int) bool {
 	return t.prompts.isSure(group)
 }
 
-// RefreshTyped returns the present state if the user has not typed since known, and known if they
-// have.
+// RefreshTyped returns the present state if the user has not typed since known, and known
+// otherwise.
 func (t *Tracker) RefreshTyped(known Typed) Typed {
 	if typed := t.TypedLine(); typed.keys == known.keys {
 		return typed
@@ -189,9 +189,9 @@ func (t *Tracker) LastKeyTime() time.Time {
 	return t.at
 }
 
-// NoteLineFree notes that the line is free of the user's text, by the state known. answered means
-// that the program waits for a new line, so the last one is not continued. Later keys of the user
-// count.
+// NoteLineFree notes that the line is free of the user's text, according to the state known.
+// answered means that the program waits for a new line, so the last one is not continued. Later
+// keys of the user count.
 func (t *Tracker) NoteLineFree(known Typed, answered bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -263,7 +263,7 @@ func (t *Tracker) NoteAgentKeys(keys []byte) {
 	t.noteMeaning(keys)
 }
 
-// noteMeaning notes how keys change what the next ones mean.
+// noteMeaning notes how keys change the meaning of the next ones.
 func (t *Tracker) noteMeaning(keys []byte) {
 	t.typed.Odd = t.typed.Odd || changesMeaning(keys)
 	t.typed.Asks = t.typed.Asks || !t.paste && mayAsk(keys)
@@ -309,8 +309,8 @@ func (t *Tracker) noteSubmit() {
 	}
 }
 
-// isScreenGone reports whether b was on the alternate screen, which has closed: what was typed
-// there, as to a pager, is on no line.
+// isScreenGone reports whether b was on the alternate screen, which has closed: text typed there,
+// as to a pager, is on no line.
 func (t *Tracker) isScreenGone(b Begin) bool {
 	here, ok := unpack(t.place.Load())
 	return ok && b.Alt && !here.Alt

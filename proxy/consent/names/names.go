@@ -1,6 +1,6 @@
-// Package names says what people read where an agent calls itself something: a short name of plain
-// characters that can be told from every other one in the session, and that gives no orders. It
-// names sessions, too. It must not know what agents do.
+// Package names gives each agent a display name: a short name of plain characters that differs from
+// every other one in the session and cannot be read as an instruction. It also names sessions. It
+// must not depend on what agents do.
 package names
 
 import (
@@ -29,8 +29,8 @@ var known = map[string]string{
 	"visual studio code":    "VS Code",
 }
 
-// hints are words that the proxy's own lines use for its keys: no name holds one. others are words
-// for other parties.
+// hints are the words for keys in the proxy's own notices: no name may contain one. others are
+// words for other parties.
 var (
 	hints = []string{
 		"ctrl", "control", "press", "hit", "key", "keys", "enter", "return", "esc", "escape",
@@ -39,8 +39,8 @@ var (
 )
 
 // DisplayName returns the name that people read for an agent that calls itself raw: at most 20 of
-// A-Z a-z 0-9 . _ - and blanks; "agent" if nothing is left, or if it would look like a key's name
-// or like another party.
+// A-Z a-z 0-9 . _ - and blanks. It is "agent" if nothing is left, or if the name would look like a
+// key's or like another party's.
 func DisplayName(raw string) string {
 	raw = strings.Join(strings.Fields(raw), " ")
 	if name := known[strings.ToLower(raw)]; name != "" {
@@ -65,7 +65,8 @@ func DisplayName(raw string) string {
 	return name
 }
 
-// NameFault says why raw is no name for an agent, in words for who chose it; "" if it is one.
+// NameFault returns why raw is not allowed as an agent's name, in words for the person who chose
+// it, or "" if it is allowed.
 func NameFault(raw string) string {
 	switch {
 	case raw == "" || len(raw) > most || strings.Trim(raw, " -._") != raw ||
@@ -91,8 +92,8 @@ func isMisleading(name string) bool {
 		slices.ContainsFunc(words, func(w string) bool { return slices.Contains(hints, w) })
 }
 
-// Book gives every agent of a session a name of its own, which it keeps while it is there. It may
-// be used from any goroutine.
+// Book gives each agent of a session a unique name, which it keeps while it is present. It is safe
+// for concurrent use.
 type Book struct {
 	mu      sync.Mutex
 	entries []*entry // the oldest first
@@ -103,9 +104,8 @@ type entry struct {
 	gone           bool
 }
 
-// AssignName is the name of the agent with an id that calls itself raw: that of [DisplayName], with
-// a number behind it where another one has it. An agent leaves its name to the next one when it is
-// gone.
+// AssignName returns the name of the agent with an id that calls itself raw: that of [DisplayName],
+// with a number appended if another agent has it. An agent's name becomes free when it leaves.
 func (b *Book) AssignName(id, raw string) string {
 	base := DisplayName(raw)
 	b.mu.Lock()
@@ -130,14 +130,15 @@ func (b *Book) AssignName(id, raw string) string {
 	return name
 }
 
-// isTaken reports whether another present agent has a name. Capitals do not tell two names apart.
+// isTaken reports whether another present agent has a name. Names that differ only in case count as
+// equal.
 func (b *Book) isTaken(name string, but *entry) bool {
 	return slices.ContainsFunc(b.entries, func(e *entry) bool {
 		return e != but && !e.gone && strings.EqualFold(e.name, name)
 	})
 }
 
-// NoteGone says that an agent will not come back.
+// NoteGone notes that an agent will not return.
 func (b *Book) NoteGone(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,8 +149,8 @@ func (b *Book) NoteGone(id string) {
 	}
 }
 
-// ResolveName returns the name of the agent that raw refers to: as people read it, or as it calls
-// itself; "" for any.
+// ResolveName returns the display name of the agent that raw refers to, by its display name or by
+// its own; "" for any.
 func (b *Book) ResolveName(raw string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// NewSessionID returns an id for a session of that name: the characters of the name that ids may
-// hold, at most 32 of them, and 4 random ones.
+// NewSessionID returns an id for a session of that name: up to 32 of the name's characters that ids
+// may contain, and 4 random ones.
 func NewSessionID(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < 0x80 && protocol.ValidID(string(r)) {

@@ -1,8 +1,8 @@
-// Package policy holds what a user decided ahead about agents that ask for the keyboard: rules that
-// allow, and rules that forbid ("never"), which win.
+// Package policy holds the user's advance decisions about agents that ask for the keyboard: rules
+// that allow, and rules that forbid ("never"), which win.
 //
-// It judges facts about an agent and about the program that has the terminal. It must not know how
-// those are found, how control is given, or where the rules are stored.
+// It judges facts about an agent and the foreground program. It must not depend on how those are
+// found, how control is given, or where the rules are stored.
 package policy
 
 import (
@@ -24,12 +24,11 @@ type Rule struct {
 	Never bool
 	// Agent is the name of a local token. A never also applies to every agent that calls itself so.
 	Agent string
-	// Shown is that name as people read it for an agent, "" if it is the same. Only a never uses
-	// it.
+	// Shown is the display name for that name, "" if it is the same. Only a never uses it.
 	Shown string
 	// Program is a name as a shell finds it, a path, or Any.
 	Program string
-	// Directory is where the program runs, or a parent of that, and Host the name of the machine.
+	// Directory is the program's directory or a parent of it, and Host the name of the machine.
 	Directory, Host string
 	// Level is the highest level given, and For how long.
 	Level protocol.Level
@@ -40,7 +39,7 @@ type Rule struct {
 	places []string // Directory, as written and without links
 }
 
-// content returns what the rule says, without its place.
+// content returns the rule without its place.
 func (r Rule) content() string {
 	return fmt.Sprintf("%t %q %q %q %q %q %d",
 		r.Never, r.Agent, r.Program, r.Directory, r.Host, r.Level, r.For)
@@ -147,7 +146,7 @@ func (r Rule) forbids(a Ask) bool {
 	})
 }
 
-// whyNotFor tells why an allowing rule does not apply to a request, or "".
+// whyNotFor returns why an allowing rule does not apply to a request, or "".
 func (r Rule) whyNotFor(a Ask) string {
 	switch {
 	case a.Agent.Token == "":

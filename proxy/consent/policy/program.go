@@ -11,10 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// whyOtherProgram tells why the program is not the one that the rule names, or "". It compares
-// executables, not the names that programs give themselves. The right one is the file that a shell
-// finds by this name, or one of the system's own with this name, which scripts of distributions
-// start.
+// whyOtherProgram returns why the program is not the one that the rule names, or "". It compares
+// executables, not the names that programs give themselves. The rule means the file that a shell
+// finds under this name, or a system program of this name that scripts of distributions start.
 func (r Rule) whyOtherProgram(p Program) string {
 	reason := "is for program " + r.Program
 	if p.File == "" || len(p.Names) == 0 {
@@ -48,7 +47,7 @@ func FileOf(path string) string {
 // systemPlaces are the directories of installed programs.
 var systemPlaces = []string{"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/"}
 
-// isSystems reports whether a file is the system's own: only root can change or replace it.
+// isSystems reports whether a file belongs to the system: only root can change or replace it.
 func isSystems(path string) bool {
 	isBelow := func(place string) bool { return strings.HasPrefix(path, place) }
 	if !slices.ContainsFunc(systemPlaces, isBelow) {
@@ -60,8 +59,8 @@ func isSystems(path string) bool {
 	})
 }
 
-// FindProgram returns the program of a name or path, as if it ran in the foreground in a directory.
-// The error tells why it was not found.
+// FindProgram returns the program with a name or path, as if it ran in the foreground in a
+// directory. The error explains why it was not found.
 func FindProgram(name, directory string) (Program, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {

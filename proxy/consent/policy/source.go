@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Source holds the rules of a session: those at its start and the present ones. A rule added since
-// gives an agent nothing, a rule removed since is void at once, and a never counts in either. It is
-// safe for concurrent use; a nil one has no rules.
+// Source holds the rules of a session: those at its start and the present ones. A rule added later
+// gives an agent nothing, a rule removed later is void at once, and a never counts in either. It is
+// safe for concurrent use; a nil Source has no rules.
 type Source struct {
 	read func() (Set, error)
 	host string

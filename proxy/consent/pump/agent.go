@@ -8,8 +8,8 @@ import (
 // ErrFull refuses input while too many wait already.
 var ErrFull = errors.New("too much input waits to be typed already")
 
-// jobs is the queue of agents' input, with what decides when its head may be written. It belongs to
-// the pump.
+// jobs is the queue of agents' input, with the state that decides when its head may be written.
+// Owned by the pump.
 type jobs struct {
 	Config
 	queue       []*pending
@@ -81,8 +81,8 @@ func (p *Pump) writeAgent(now time.Time) {
 	}
 	job := p.queue[0]
 	if err := p.admitJob(now, job.Job); err != nil {
-		// syncControl has dropped the queue whenever the epoch moved; this is for a caller that
-		// forgets it.
+		// syncControl has dropped the queue whenever the epoch moved; this guards against a caller
+		// that omits it.
 		p.answerHead(Failed, err)
 		return
 	}
@@ -156,8 +156,8 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 	}
 }
 
-// judgeAgain has a job judged again after the program changed. One that is given up ends: the end of
-// its paste is not for another program.
+// judgeAgain has a job judged again after the program changed. An abandoned job ends instead: the
+// end of its paste is not for another program.
 func (q *jobs) judgeAgain(job *pending) {
 	if job.Life.isGivenUp() {
 		q.answerHead(Shifted, nil)
@@ -166,7 +166,7 @@ func (q *jobs) judgeAgain(job *pending) {
 	q.advance(job, Shifted)
 }
 
-// finishPiece writes the rest of a half-written piece. It reports whether the piece is complete, or
+// finishPiece writes the rest of a half-written piece. It reports whether the piece is complete or
 // its job is gone.
 func (p *Pump) finishPiece(now time.Time) bool {
 	if len(p.queue) == 0 || !p.queue[0].Life.isHalfWritten() {
@@ -204,7 +204,7 @@ func (q *jobs) countWritten(job *pending, n int) {
 	}
 }
 
-// noteOnLine notes what the program's line holds now.
+// noteOnLine notes the present content of the program's line.
 func (q *jobs) noteOnLine(b []byte) {
 	if at := lastSubmit(b); at >= 0 {
 		q.unsubmitted = len(b) - at - 1
@@ -283,7 +283,7 @@ func (p *Pump) vacateLine(now time.Time) {
 	}
 }
 
-// advance notes what happened to a job. What the table does not expect changes nothing.
+// advance applies an event to a job. An event that the table does not expect changes nothing.
 func (q *jobs) advance(job *pending, e Event) {
 	if !job.Life.Advance(e) && q.Unexpected != nil {
 		q.Unexpected(job.Life.State(), e)

@@ -13,9 +13,9 @@ var ErrLate = errors.New("the user has not let it through in time")
 // lineMax bounds the remembered part of a line that an agent types, in bytes.
 const lineMax = 4 << 10
 
-// Line is what agents typed since the program's line was last submitted, by an agent or the user:
-// what an Enter would send. Only Enter submits: what an agent has erased or interrupted may come
-// back (a kill ring, a history).
+// Line is the text that agents typed since the program's line was last submitted, by an agent or
+// the user: what an Enter would send. Only Enter submits: text that an agent has erased or
+// interrupted may come back (a kill ring, a history).
 type Line struct {
 	Pieces [][]byte // as they were written, the newest lineMax bytes
 	Lost   int      // bytes before those

@@ -1,6 +1,6 @@
-// Package pump is the pump: the only code that writes to the program. One goroutine polls and
-// reads the user's keyboard and writes, so that "no agent byte after the reclaim key was read" is
-// the order of its statements and not a race. It knows no screens and no sockets.
+// Package pump is the only code that writes to the program. One goroutine polls and reads the
+// user's keyboard and writes, so that "no agent byte after the reclaim key was read" is the order
+// of its statements and not a race. It uses no screens and no sockets.
 package pump
 
 import (
@@ -190,10 +190,10 @@ const (
 	Gone                   // the program ended
 	Elsewhere              // another program had the terminal until the time limit
 	Busy                   // the program did not ask for more until the time limit
-	Withdrawn              // its agent gave it up
+	Withdrawn              // its agent abandoned it
 )
 
-// Receipt says what became of a job's bytes.
+// Receipt reports what became of a job's bytes.
 type Receipt struct {
 	Fate    Fate
 	Err     error
@@ -229,7 +229,7 @@ type Job struct {
 	ID    string // for WithdrawInput
 	Agent string
 	Epoch uint64
-	// Size is what the job counts for before it is prepared, in bytes.
+	// Size is the job's size before it is prepared, in bytes, for the queue's limit.
 	Size int
 	// Wait bounds the pause for a user who types and for another program; 0 waits as long as the
 	// grant.

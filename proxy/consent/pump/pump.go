@@ -24,14 +24,16 @@ type Config struct {
 	LineMost int
 	// KeyboardEnded is called once when the keyboard is gone.
 	KeyboardEnded func(error)
-	// Unheard leaves the keyboard alone until [Pump.NoteNewKeyboard]: it is another program's.
+	// Unheard leaves the keyboard unread until [Pump.NoteNewKeyboard], because another program uses
+	// it.
 	Unheard bool
 	// Unexpected, if not nil, is called for an event that cannot happen in the state of an input.
 	Unexpected func(s State, e Event)
 	Now        func() time.Time // nil is time.Now
 }
 
-// Pump is the pump. Run is its goroutine; Post, Enqueue and Stop may be called on any.
+// Pump moves input to the program. Run is its goroutine; Post, Enqueue and Stop may be called on
+// any.
 type Pump struct {
 	jobs
 	buf  [readSize]byte
@@ -49,7 +51,7 @@ type Pump struct {
 	since   time.Time
 	lastKey time.Time
 	confirm confirm
-	deaf    bool // the keyboard is gone, or left alone
+	deaf    bool // the keyboard is gone, or must not be read
 
 	epoch     uint64
 	blocked   time.Time // since when the program does not read, or zero

@@ -11,8 +11,8 @@ const (
 	spansMax = 4096
 )
 
-// trail records what the program was given under the present grant, up to its newest bytes. The
-// kernel's queue is a tail of it, so it knows the origin of each byte in the queue.
+// trail records the bytes written to the program under the present grant, up to its newest bytes.
+// The kernel's queue is a tail of it, so it gives the origin of each byte in the queue.
 type trail struct {
 	spans []span
 	size  int
@@ -145,7 +145,7 @@ func (p *Pump) flushUnread() (jobs []*pending) {
 		return nil
 	}
 	spell, _ := p.Program.CanonicalSpell()
-	// On an error there is no other way; the order of the writes holds without it.
+	// An error has no remedy; the order of the writes holds without it.
 	unread, _ := p.Program.FlushInput()
 	tail, flushed := 0, 0
 	if after, _ := p.Program.CanonicalSpell(); after == spell {

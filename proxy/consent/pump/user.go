@@ -22,7 +22,7 @@ func (p *Pump) handleUnit(u Unit) {
 	case Reclaim:
 		p.handleReclaimKey(now, u.Bytes)
 	case Release:
-		// The program never saw the key go down.
+		// The program never received the press of this key.
 	case Confirm:
 		p.confirm.holdKey(u.Bytes)
 	case Report:
@@ -41,7 +41,7 @@ func (p *Pump) handleUnit(u Unit) {
 func (p *Pump) handleReclaimKey(now time.Time, key []byte) {
 	sought := p.isSought()
 	if !sought && p.Scan.IsInPaste() {
-		p.user = append(p.user, key...) // a byte of a pasted text: there is no agent to stop
+		p.user = append(p.user, key...) // a byte of a pasted text: no agent has to be stopped
 		return
 	}
 	took := p.Control.ReclaimKey(now)
@@ -82,7 +82,7 @@ func (p *Pump) handlePaste(now time.Time, u Unit) {
 // queueTyped queues the user's input for the program.
 func (p *Pump) queueTyped(b []byte) {
 	if len(b) == 0 {
-		return // a paste of which nothing is left
+		return // an emptied paste
 	}
 	p.user = append(p.user, b...)
 	p.line.noteTyped(b)

@@ -18,7 +18,7 @@ func (p *Pump) WithdrawInput(id string, begun bool) {
 	})
 }
 
-// giveUp cuts off what need not follow of a job.
+// giveUp cuts off the pieces of a job that need not follow.
 func (q *jobs) giveUp(now time.Time, at int) {
 	job := q.queue[at]
 	var rest []Piece

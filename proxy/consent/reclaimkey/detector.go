@@ -1,7 +1,7 @@
 // Package reclaimkey tells the user's keys, the reclaim key among them, from the reports of their
 // terminal. It cuts the keyboard's bytes into units, takes out the answers to the proxy's own
-// questions, and counts the typed characters without keeping them. It must not know what keys mean
-// to control.
+// questions, and counts the typed characters without storing them. It must not depend on what keys
+// mean to control.
 package reclaimkey
 
 import (
@@ -14,47 +14,47 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// Detector is the scanner of package keys as the pump sees it. It also takes out the answers to the
-// one question that the proxy itself asks the terminal, where the cursor is: they must not be typed
-// into the program. Terminals answer in the order of the questions, so it keeps that order. It
-// belongs to the pump's goroutine, but for CountTyped and TypedByUser.
+// Detector adapts the scanner of package keys to the pump. It also takes out the answers to the one
+// question that the proxy itself asks the terminal, the cursor's position: they must not be typed
+// into the program. Terminals answer questions in order, so it keeps that order. Owned by the
+// pump's goroutine, except CountTyped and TypedByUser.
 type Detector struct {
 	*keys.Scanner
-	// asked are the questions for the cursor that have no answer yet, the oldest first: what the
-	// proxy does with the answer, nil for a question of the program's.
+	// asked holds the unanswered questions for the cursor, oldest first: the proxy's callback for
+	// the answer, or nil for a question of the program.
 	asked []func(row int)
-	// clusters takes the answer to the question for the terminal's clusters; nil when it is not
-	// due.
+	// clusters receives the answer to the question for the terminal's clusters; nil if no answer is
+	// expected.
 	clusters func(screen.Clusters)
 	// answers: the terminal has answered the proxy's question for its cursor.
 	answers bool
-	// answered is called when the proxy's own questions have their answers; it may be nil.
+	// answered is called when all of the proxy's questions are answered; it may be nil.
 	answered func()
 	proxy    Typist
-	// mute drops the answers of a terminal that was not asked: that of a person who looks on from
+	// mute drops the answers of a terminal that was not asked: that of a person who watches from
 	// elsewhere.
 	mute bool
-	// typed counts the characters that the user types, without keeping them.
+	// typed counts the characters that the user types, without storing them.
 	typed tally
 }
 
-// Typist is what the user's keys mean to the proxy itself. It belongs to the pump's goroutine.
+// Typist receives the keys that concern the proxy itself. Its methods run on the pump's goroutine.
 type Typist interface {
-	// NoteActivity says that a person pressed a key or pasted.
+	// NoteActivity notes that a person pressed a key or pasted.
 	NoteActivity()
-	// AddToMessage says whether a unit belongs to a message that the user writes, and what of it
-	// does not.
+	// AddToMessage reports whether a unit belongs to a message that the user writes, and returns
+	// the part that does not.
 	AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool)
 	// ChooseInMenu reports whether a letter was for the proxy.
 	ChooseInMenu(letter byte) bool
 }
 
-// New makes a detector. With mute the answers of a terminal that was not asked are dropped.
+// New returns a detector. With mute it drops the answers of a terminal that was not asked.
 func New(with keys.Bindings, proxy Typist, mute bool) *Detector {
 	return &Detector{Scanner: keys.NewScanner(with), proxy: proxy, mute: mute}
 }
 
-// maxAsked bounds the questions that a terminal may leave without an answer.
+// maxAsked bounds the questions that a terminal may leave unanswered.
 const maxAsked = 64
 
 var kinds = [...]pump.Kind{
@@ -102,7 +102,7 @@ func (d *Detector) passUnit(u keys.Unit, emit func(pump.Unit)) {
 	emit(pump.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: idle})
 }
 
-// passAnswer passes a terminal's reply to the one who asked, and reports whether the proxy did.
+// passAnswer passes a terminal's reply to the asker, and reports whether that is the proxy.
 func (d *Detector) passAnswer(reply []byte) bool {
 	if len(d.asked) > 0 {
 		if row, ok := keys.CursorReport(reply); ok {
@@ -110,7 +110,7 @@ func (d *Detector) passAnswer(reply []byte) bool {
 			d.asked = d.asked[1:]
 			if take != nil {
 				d.answers = true
-				d.clusters = nil // it does not answer that
+				d.clusters = nil // the terminal left the question for clusters unanswered
 				take(row)
 				d.WhenAnswered(d.answered)
 				return true
@@ -129,8 +129,8 @@ func (d *Detector) passAnswer(reply []byte) bool {
 	return true
 }
 
-// ExpectCursor says that the terminal was asked for its cursor: by the program, or by the proxy,
-// which takes the answer.
+// ExpectCursor notes that the terminal was asked for its cursor: by the proxy if take receives the
+// answer, otherwise by the program.
 func (d *Detector) ExpectCursor(take func(row int)) {
 	if len(d.asked) == maxAsked {
 		return
@@ -139,12 +139,12 @@ func (d *Detector) ExpectCursor(take func(row int)) {
 	d.ExpectCPR(1)
 }
 
-// ExpectClusters says that the terminal was asked how it counts clusters, and is asked for its
-// cursor next: an answer to the latter means that the former stays without one.
+// ExpectClusters notes that the terminal was asked how it counts clusters, and will be asked for
+// its cursor next. If it answers only the latter, the former stays unanswered.
 func (d *Detector) ExpectClusters(take func(screen.Clusters)) { d.clusters = take }
 
-// WhenAnswered calls do when all questions of the proxy are answered: now, or later in place of the
-// function of an earlier call.
+// WhenAnswered calls do when all questions of the proxy are answered, possibly at once. It replaces
+// the function of an earlier call.
 func (d *Detector) WhenAnswered(do func()) {
 	d.answered = do
 	isOurs := func(take func(row int)) bool { return take != nil }
@@ -159,23 +159,22 @@ func (d *Detector) WhenAnswered(do func()) {
 // will answer the next one, too.
 func (d *Detector) HasAnswered() bool { return d.answers }
 
-// Reset forgets what the terminal was asked, and what it has begun to say: another one takes its
-// place.
+// Reset forgets all questions and incomplete replies, because another terminal takes over.
 func (d *Detector) Reset() {
 	d.Scanner.Reset()
 	d.asked, d.clusters, d.answers = nil, nil, false
 	d.WhenAnswered(d.answered)
 }
 
-// CountTyped counts a key or a part of a paste that came another way than by the keyboard. Any
-// goroutine may call it.
+// CountTyped counts a key or a part of a paste that did not come from the keyboard. Any goroutine
+// may call it.
 func (d *Detector) CountTyped(b []byte) { d.typed.addTyped(b) }
 
 // TypedByUser returns how much the user has typed so far. Any goroutine may call it.
 func (d *Detector) TypedByUser() secretprompt.Typed { return d.typed.current() }
 
-// tally counts what the user types, for the observer to compare with what the program shows. The
-// pump counts.
+// tally counts what the user types, so that the observer can compare it with the program's output.
+// Only the pump adds to it.
 type tally struct{ text, signs atomic.Uint64 }
 
 // addTyped counts a key or a part of a paste. A key in one of the newer encodings is a sequence,

@@ -11,7 +11,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Judge says what the facts of one moment look like.
+// Judge classifies the facts of one moment.
 func Judge(f Facts) protocol.SecretPrompt {
 	l := f.Line
 	switch {
@@ -45,18 +45,18 @@ func asksForSecret(f Facts) bool {
 		f.Arguments != nil && hasConcealedField(f.Arguments()):
 		return true
 	case f.Paste:
-		return program == "fish" // its own "read --silent" is the same line editor
+		return program == "fish" // its builtin "read --silent" uses the same line editor
 	case slices.Contains(editors, program):
 		return false
 	}
 	return worded || slices.ContainsFunc(secretive, func(pattern string) bool {
-		ok, _ := path.Match(pattern, program) // the patterns are good
+		ok, _ := path.Match(pattern, program) // the patterns are valid
 		return ok
 	})
 }
 
-// userProgram returns the program that the user deals with: the one that sudo has started, or sudo
-// until then.
+// userProgram returns the program that the user interacts with: the one that sudo started, or sudo
+// itself before that.
 func userProgram(chain []string) string {
 	for len(chain) > 1 && slices.Contains(relaying, chain[0]) {
 		chain = chain[1:]
@@ -67,8 +67,8 @@ func userProgram(chain []string) string {
 	return chain[0]
 }
 
-// relaying are programs that ask for a password and then start another program; secretive are all
-// that read nothing raw but secrets.
+// relaying holds programs that ask for a password and then start another program; secretive holds
+// those that read only secrets in raw mode.
 var (
 	relaying  = []string{"sudo", "sudo-rs", "su", "doas", "login", "runuser"}
 	secretive = []string{
@@ -77,8 +77,8 @@ var (
 	}
 )
 
-// forms are programs by which scripts draw forms, and concealed the fields that show nothing or
-// signs for typed characters.
+// forms holds programs with which scripts draw forms, and concealed their fields that show nothing,
+// or signs, for typed characters.
 var (
 	forms     = []string{"dialog", "cdialog", "whiptail", "gum"}
 	concealed = []string{"--passwordbox", "--passwordform", "--password"}
@@ -90,23 +90,24 @@ func hasConcealedField(args []string) bool {
 	return slices.ContainsFunc(args, isConcealed)
 }
 
-// editors show any text, with the cursor anywhere in it, and not all of them take bracketed pastes.
+// editors can show any text, with the cursor anywhere in it, and some do not accept bracketed
+// pastes.
 var editors = []string{
 	"vi", "vim", "vim.tiny", "vim.basic", "nvi", "nvim", "view", "vimdiff", "nano", "emacs",
 	"less", "more", "most",
 }
 
-// What a program shows in the place of a secret's characters, and what a form draws around a field.
+// The signs that programs show in place of a secret's characters, and those that forms draw around
+// a field.
 const (
 	dots  = "*•●∙·"
 	frame = " _.|│┃║▏▕[]<>" + dots
 )
 
-// They are compiled when the first prompt may be one: a session that ends at once shall not wait
-// for them.
+// They are compiled on first use, so that a session that ends at once does not wait for them.
 var (
-	// words name a secret, in the languages of the programs that ask for one. What follows says of
-	// whom or of what it is.
+	// words matches the name of a secret, in the languages of the programs that ask for one, and
+	// what may follow it: whose secret it is, or for what.
 	words = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:` +
 			`\bpass(?:word|phrase|code|wort|ord)\b|\bkennwort\b|\bmot de passe\b|` +
@@ -121,7 +122,7 @@ var (
 			`recovery|backup|one-time|two-factor|2fa|mfa|login|access|sms)[ -]code\b` +
 			`)(.{0,80})$`)
 	})
-	// other is what makes a heading or a setting of such a word.
+	// other matches what makes such a word a heading or a setting.
 	other = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
 			`(?i)^['’]?s?[ _-]*(?:polic|strength|manager|option|setting|hint|` +
@@ -136,19 +137,19 @@ var (
 			`(?i)[\[(](?:[a-z ]{0,30} )?(?:hidden|invisible|(?:not|won't|no)(?: be)? (?:echo(?:ed)?|shown|displayed|visible))[\])]\s*[:：]?$`,
 		)
 	})
-	// named is what a question is about: addresses and what stands in quotes, which may have any
-	// words and colons in it.
+	// named matches the subject of a question: addresses and quoted text, which may contain any
+	// words and colons.
 	named = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
 			"[a-zA-Z][a-zA-Z0-9+.-]*://[^\\s'\"]+|'[^']*'|\"[^\"]*\"|“[^”]*”|‘[^’]*’|«[^»]*»|`[^`]*`",
 		)
 	})
-	// command is a shell's prompt: what follows it was typed, not asked.
+	// command matches a shell's prompt: text after it was typed, not asked.
 	command = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$#%>❯»➜λ] `) })
 )
 
 // IsSecretQuestion reports whether the text left of the cursor ends like a question for a secret,
-// and nothing but a form's frame stands from the cursor on.
+// with at most the frame of a form from the cursor on.
 func IsSecretQuestion(left, right string) bool {
 	if strings.Trim(right, frame) != "" {
 		return false
@@ -171,11 +172,11 @@ func IsSecretQuestion(left, right string) bool {
 		!command().MatchString(question[:begin+at[0]])
 }
 
-// IsOnlyDots reports whether output is nothing but what stands for a secret's characters.
+// IsOnlyDots reports whether output consists only of signs that stand for a secret's characters.
 func IsOnlyDots(p []byte) bool { return len(bytes.Trim(p, dots)) == 0 }
 
-// SecretStart is where the secret begins in the text left of the cursor: after the question, before
-// what stands for characters that are typed already. It is a length in bytes.
+// SecretStart returns where the secret begins in the text left of the cursor, as a length in bytes:
+// after the question, before the signs for typed characters.
 func SecretStart(left string) int {
 	asked := strings.TrimRight(left, dots)
 	if strings.HasSuffix(strings.TrimRight(asked, " "), ":") {

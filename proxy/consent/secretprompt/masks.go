@@ -2,11 +2,11 @@ package secretprompt
 
 import "strings"
 
-// Typed counts what the user has typed so far: characters, and how many of them are signs that also
-// stand for those of a secret. Nothing else about typed text is known here.
+// Typed counts the characters that the user has typed so far, and how many of them are also signs
+// that programs show for a secret. This is all that is recorded of typed text.
 type Typed struct{ Text, Signs uint64 }
 
-// AddText adds the characters of b, which are text and no control sequence.
+// AddText counts the characters of b, which is text without control sequences.
 func (t *Typed) AddText(b []byte) {
 	for _, r := range string(b) {
 		if r >= ' ' && r != 0x7f {
@@ -18,13 +18,13 @@ func (t *Typed) AddText(b []byte) {
 	}
 }
 
-// signs are what programs show in the place of characters.
+// signs are the characters that programs show in place of others.
 const signs = "*•●"
 
 // IsSign reports whether the content of a cell may stand for a character.
 func IsSign(content string) bool { return content != "" && strings.Contains(signs, content) }
 
-// Spot is where the cursor is, and what a row has there.
+// Spot is the cursor's position, with tests for the cells of its row.
 type Spot struct {
 	Place Place
 	Col   int
@@ -35,13 +35,13 @@ type Spot struct {
 	Sign func(col int) bool
 }
 
-// enough is how many characters have to be answered by signs; behind a question one is.
+// enough is how many characters must be answered by signs; after a question, one is.
 const enough = 2
 
-// Masks finds a prompt for a secret by what the program does, in any language: the characters that
-// the user types are answered by as many signs left of the cursor, in cells that held none before.
-// The zero Masks has seen nothing. A program that shows the characters themselves, moves over signs
-// that stood there, or shows signs that the user typed, does not count.
+// Masks recognises a prompt for a secret by its behaviour, in any language: for the characters that
+// the user types, as many signs appear left of the cursor, in cells that held no signs before. A
+// program that shows the characters themselves, moves over existing signs, or shows signs that the
+// user typed does not count. The zero Masks is ready.
 type Masks struct {
 	spot  Spot
 	clear bool // the cell at the cursor held no sign
@@ -52,15 +52,15 @@ type Masks struct {
 	away  bool // the cursor was elsewhere at the last look
 }
 
-// SecretColumn is the column in which the secret begins, while there is a prompt.
+// SecretColumn returns the column in which the secret begins. ok is false without a prompt.
 func (m *Masks) SecretColumn() (col int, ok bool) { return m.first, m.on }
 
-// UpdateMasks takes a look after output, and reports whether there is a prompt. within says that
-// the cursor is in a further row of the secret.
+// UpdateMasks evaluates the screen after output, and reports whether there is a prompt. within is
+// set if the cursor is in a further row of the secret.
 func (m *Masks) UpdateMasks(s Spot, within bool) bool {
 	if m.on {
 		here := within || s.Place == m.spot.Place && s.Col >= m.first
-		if here || !m.away { // a program may draw elsewhere, and come back in its next write
+		if here || !m.away { // a program may draw elsewhere and return in its next write
 			m.away = !here
 			return true
 		}
@@ -105,7 +105,7 @@ func (m *Masks) judgePassed(s Spot) {
 	}
 }
 
-// settleAt makes s the spot from which the cursor goes on.
+// settleAt sets s as the spot from which the cursor continues.
 func (m *Masks) settleAt(s Spot) {
 	m.spot, m.clear, m.away = s, !s.Sign(s.Col), false
 	m.spot.Sign, m.spot.Asked = nil, nil

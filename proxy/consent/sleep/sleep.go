@@ -1,11 +1,11 @@
 // Package sleep measures how long this computer slept (was suspended) since it started. Go measures
-// time with the monotonic clock, which excludes sleep. The package must not know what the time is
-// used for.
+// time with the monotonic clock, which excludes sleep. The package must not depend on how the time
+// is used.
 package sleep
 
 import "time"
 
-// least is the shortest sleep that counts: the two clocks are read one after the other.
+// minSleep is the shortest sleep that counts: the two clocks are read one after the other.
 const minSleep = time.Second
 
 // Watch notices sleep. The zero Watch is ready. It is not safe for concurrent use.

@@ -8,7 +8,7 @@ import (
 
 // totalSleep returns how far the clock that counts sleep is ahead of the one that does not
 // (clock_gettime(2)). It is never too long: time that passes between the two readings shortens it.
-// It is 0 if the kernel does not say.
+// It is 0 if the kernel does not support the clocks.
 func totalSleep() time.Duration {
 	var all, awake unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &all) != nil ||

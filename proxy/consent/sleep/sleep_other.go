@@ -4,5 +4,5 @@ package sleep
 
 import "time"
 
-// totalSleep is unknown here.
-func slept() time.Duration { return 0 }
+// totalSleep is unknown on this system.
+func totalSleep() time.Duration { return 0 }
