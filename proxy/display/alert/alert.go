@@ -1,5 +1,6 @@
-// Package alert makes the control strings by which a terminal shows a notification of the system's,
-// where it is known to. It writes nothing to the terminal itself and knows no sessions.
+// Package alert makes the control strings with which a terminal shows a desktop notification, for
+// terminals known to support it. It writes nothing to the terminal itself and does not depend on
+// sessions.
 package alert
 
 import (
@@ -15,13 +16,13 @@ type Kind uint8
 // The kinds. They move nothing on the screen.
 const (
 	None   Kind = iota
-	OSC9        // iTerm2's, of which many take the text
+	OSC9        // iTerm2's; many terminals show its text
 	OSC777      // rxvt's, with a title
 	OSC99       // kitty's, shown only while its window has no focus
 )
 
-// known are the terminals that show notifications, by the beginning of what they call themselves:
-// in TERM, in TERM_PROGRAM, or when they are asked for their version (XTVERSION), in lower case.
+// known lists the terminals that show notifications, by a lower-case prefix of their name: in TERM,
+// in TERM_PROGRAM, or in the answer to the question for their version (XTVERSION).
 var known = []struct {
 	name string
 	kind Kind
@@ -37,7 +38,7 @@ var known = []struct {
 	{"warpterminal", OSC9},
 }
 
-// kindOf returns the control string that a terminal of one of these names takes.
+// kindOf returns the control string for a terminal with one of these names.
 func kindOf(names ...string) Kind {
 	for _, name := range names {
 		for _, k := range known {
@@ -53,18 +54,18 @@ func kindOf(names ...string) Kind {
 type Terminal struct {
 	// Env is the environment; nil is an empty one.
 	Env func(string) string
-	// Forced has an unknown terminal get OSC 9.
+	// Forced sends OSC 9 to an unknown terminal.
 	Forced bool
-	// Tmux asks the tmux around for the names of the terminal around it, and whether it passes on
-	// what a program says to that one; nil asks it by its own command.
+	// Tmux asks the enclosing tmux for the names of the terminal around it, and whether it passes a
+	// program's sequences through to that terminal; nil runs the tmux command.
 	Tmux func(ctx context.Context) (names []string, passes bool)
 }
 
 // tmuxPatience bounds the question to tmux.
 const tmuxPatience = time.Second
 
-// Bytes are what has the terminal show text, nil where it would not. With tmux around it is asked,
-// which may take a moment.
+// Bytes returns the bytes that make the terminal show text, nil if it would not. Inside tmux it
+// asks tmux, which may take a moment.
 func (t Terminal) Bytes(text string) []byte {
 	env := func(name string) string {
 		if t.Env == nil {
@@ -105,9 +106,9 @@ func (t Terminal) controlString(kind Kind, text string) []byte {
 	return nil
 }
 
-// plainText returns text without characters that a terminal could take for something else:
-// printable ASCII without semicolons, which stand between fields. It never begins with a digit,
-// which OSC 9 of ConEmu takes for a command (SAFETY R43).
+// plainText returns text without characters that a terminal could interpret: printable ASCII
+// without semicolons, which separate fields. It never begins with a digit, which OSC 9 of ConEmu
+// takes for a command (SAFETY R43).
 func plainText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == ';' {
@@ -129,7 +130,7 @@ func wrapForTmux(control []byte) []byte {
 	return []byte("\x1bPtmux;" + strings.ReplaceAll(string(control), "\x1b", "\x1b\x1b") + "\x1b\\")
 }
 
-// askTmux asks the tmux in which we run.
+// askTmux asks the tmux in which this process runs.
 func askTmux(ctx context.Context, pane string) (names []string, passes bool) {
 	args := []string{"display-message", "-p"}
 	if pane != "" {
@@ -141,7 +142,7 @@ func askTmux(ctx context.Context, pane string) (names []string, passes bool) {
 	}
 	lines := strings.Split(strings.TrimRight(string(out), "\n"), "\n")
 	switch lines[0] {
-	case "1", "on", "all": // the first is how tmux 3.3 says on
+	case "1", "on", "all": // tmux 3.3 prints 1 for on
 		return lines[1:], true
 	}
 	return nil, false

@@ -1,7 +1,7 @@
-// Package copier carries what a program prints to the user's screen. It reads a chunk, filters it,
-// follows the modes that it changes, writes it, and only then hands it to the terminal model. So at
-// any moment it knows the bytes that give the terminal back. It must not know agents, gateways, or
-// what the overlay shows: it writes the bytes that the overlay makes.
+// Package copier carries the program's output to the user's screen. It reads a chunk, filters it,
+// tracks the modes that it changes, writes it, and only then hands it to the terminal model. So at
+// any moment it has the bytes that restore the terminal. It must not depend on agents, gateways, or
+// the content of the overlay: it writes the bytes that the overlay makes.
 package copier
 
 import (
@@ -17,7 +17,7 @@ import (
 type Program interface {
 	// Read returns at least one byte, or [child.ErrAgain], or the error that ends the copying.
 	Read(p []byte) (int, error)
-	// HasOutput reports whether the program has written something that was not read yet.
+	// HasOutput reports whether there is unread output of the program.
 	HasOutput() bool
 }
 
@@ -26,7 +26,7 @@ type Screen interface {
 	// Write returns how many bytes it took, or [tty.ErrAgain] without any. Any other error means
 	// that the window is closed.
 	Write(p []byte) (int, error)
-	// HasScreen reports whether anyone looks.
+	// HasScreen reports whether a person can see the screen.
 	HasScreen() bool
 }
 
@@ -39,8 +39,8 @@ type Poller interface {
 
 // Model leads to the terminal model, which has its own goroutine.
 type Model interface {
-	// Feed queues a copy of chunk. due means that the model must be woken now. unseen means that no
-	// one looks, so that it may otherwise be left alone until the output pauses. full means that
+	// Feed queues a copy of chunk. due means that the model must be woken now. unseen means that
+	// the screen has no viewer, so that the model may wait until the output pauses. full means that
 	// the model is too far behind.
 	Feed(chunk []byte) (due, unseen, full bool)
 	// HasRoom reports whether a model that was too far behind has caught up enough.
@@ -49,7 +49,7 @@ type Model interface {
 	Wake()
 }
 
-// Overlay makes the bytes that show the proxy's texts over the program, and those that remove them.
+// Overlay makes the bytes that draw the proxy's texts over the program, and those that remove them.
 // afresh means that the terminal was resized, and may have moved them.
 type Overlay interface {
 	Shown
@@ -57,11 +57,11 @@ type Overlay interface {
 	// QueryCursor returns the bytes to write before the first output: they ask the terminal for its
 	// cursor. The copier does not wait for the answer.
 	QueryCursor() []byte
-	// Paint returns the bytes that show the newest; ok is false while the program's output has
-	// ended within a sequence.
+	// Paint returns the bytes that draw the newest texts; ok is false while the program's output
+	// ends within a sequence.
 	Paint(afresh bool) (show []byte, ok bool)
-	// IsBehind reports whether the model is behind, so that nothing can be drawn. The copier learns
-	// when it has caught up.
+	// IsBehind reports whether the model is behind, so that nothing can be drawn. The copier is
+	// notified when it has caught up.
 	IsBehind() bool
 	// DrawAround feeds a chunk to the model, and returns the bytes to write before and after it; ok
 	// is as for Paint, at the chunk's end.
@@ -71,12 +71,12 @@ type Overlay interface {
 	// RemoveTexts returns the bytes that remove the texts. It may be called after the model's
 	// goroutine has ended.
 	RemoveTexts(afresh bool) []byte
-	// RestoreProgram returns the bytes that show the program again after the terminal was
-	// another's; alt means that it is on the alternate screen.
+	// RestoreProgram returns the bytes that draw the program again after another program used the
+	// terminal; alt means that it is on the alternate screen.
 	RestoreProgram(alt bool) []byte
 	// NoteTextsGone notes that the texts are no longer on the screen.
 	NoteTextsGone()
-	// NoteDrawn notes that the newest is on the screen.
+	// NoteDrawn notes that the newest texts are on the screen.
 	NoteDrawn()
 }
 
@@ -91,28 +91,28 @@ type Shown interface {
 	NextDraw() time.Time
 }
 
-// Restorer removes all of the overlay when the terminal is given back.
+// Restorer removes the overlay when the terminal is restored.
 type Restorer interface {
 	// RemoveAtExit returns the bytes that remove the text once the program is gone, or nil.
 	RemoveAtExit() []byte
-	// RestoreTitle returns the bytes that give the window its own title back, or "" if that is in
-	// place. NoteTitleRestored notes that they were written.
+	// RestoreTitle returns the bytes that restore the window's own title, or "" if it is in place.
+	// NoteTitleRestored notes that they were written.
 	RestoreTitle() string
 	NoteTitleRestored()
 }
 
-// Viewers are the people who look from elsewhere.
+// Viewers are the people who watch from elsewhere.
 type Viewers interface {
-	// Repaint sends them the whole screen; ok is false while the program's output has ended within
-	// a sequence.
+	// Repaint sends them the whole screen; ok is false while the program's output ends within a
+	// sequence.
 	Repaint() (ok bool)
-	// NoteDrawn notes that they see the newest of the proxy's texts.
+	// NoteDrawn notes that the proxy's newest texts are on their screens.
 	NoteDrawn()
 }
 
-// Watchdog gives the terminal back when this process is killed.
+// Watchdog restores the terminal if this process is killed.
 type Watchdog interface {
-	// SetExit replaces the bytes that it writes then: first those that remove the proxy's line,
+	// SetExit replaces the bytes that it then writes: first those that remove the proxy's line,
 	// then those that reset the program's modes.
 	SetExit(line, modes []byte)
 }
@@ -122,21 +122,22 @@ type Config struct {
 	Program Program
 	Screen  Screen
 	Poll    Poller
-	// Model may be nil: without agents the user's terminal answers the program, and the user alone
-	// looks.
+	// Model is nil without agents: then the user's terminal answers the program, and only the user
+	// sees it.
 	Model Model
-	// Overlay is nil in a session without agents, and Viewers if no one can look from elsewhere.
+	// Overlay is nil in a session without agents, and Viewers if watching from elsewhere is
+	// impossible.
 	Overlay Overlay
 	Viewers Viewers
-	// Strict reports whether an agent drives, and thus decides the output: then more is filtered,
-	// see package filter. nil filters nothing. The model gets what the program wrote: filtered
+	// Strict reports whether an agent drives, and thus controls the output: then more is filtered,
+	// see package filter. nil filters nothing. The model gets the unfiltered output: filtered
 	// sequences do not show on a screen, except for titles, which the overlay sets in its own
 	// words.
 	Strict func() bool
 	// Asks is called with the number of times that a chunk asks the terminal for its cursor, before
 	// the terminal gets the chunk. May be nil.
 	Asks func(times int)
-	// Away makes the copier begin while the terminal is another program's, as after PauseCopying.
+	// Away makes the copier begin while another program uses the terminal, as after PauseCopying.
 	// Cooks reports whether the user's terminal itself turns each line feed into a new line, as the
 	// program's terminal has already done; nil means never.
 	Away  bool
@@ -167,10 +168,10 @@ type Copier struct {
 	fed    bool          // the model has not been woken for the last chunk
 	full   bool          // the model is too far behind
 	flow   time.Duration // how long to look for more after the last chunk; 0 if more is unlikely
-	unseen bool          // no one looks: the model need not follow while the screen is full
+	unseen bool          // no viewer: the model need not follow while the screen is full
 	begun  bool          // there was output
 	dead   bool          // the screen no longer takes output
-	away   bool          // the terminal is another program's: the overlay must not draw
+	away   bool          // another program uses the terminal: the overlay must not draw
 	cr     bool          // a carriage return is held back, which may belong to a line feed
 
 	inHand   atomic.Bool // see InHand
@@ -187,7 +188,7 @@ type Copier struct {
 	heldOpen bool          // a process still had the program's terminal open at the end
 }
 
-// New returns a copier that has copied nothing. The terminal is as the user's shell left it.
+// New returns a copier. The terminal must be as the user's shell left it.
 func New(conf Config) *Copier {
 	c := &Copier{
 		program: conf.Program,
@@ -208,7 +209,7 @@ func New(conf Config) *Copier {
 	return c
 }
 
-// Repaint makes the copier draw the overlay anew. It may be called on any goroutine.
+// Repaint makes the copier redraw the overlay. It may be called on any goroutine.
 func (c *Copier) Repaint() {
 	if !c.dirty.Swap(true) {
 		c.poll.Wake()
@@ -237,25 +238,25 @@ func (c *Copier) ResendScreen() {
 	}
 }
 
-// FinishOutput lets Run return once the output of the ended program is through; AbandonOutput does
-// not wait for that. Both may be called on any goroutine.
+// FinishOutput lets Run return once the ended program's output is written; AbandonOutput does not
+// wait for that. Both may be called on any goroutine.
 func (c *Copier) FinishOutput() { c.ending.Store(true); c.poll.Wake() }
 
-// AbandonOutput is described at FinishOutput.
+// AbandonOutput makes Run return at once; see FinishOutput.
 func (c *Copier) AbandonOutput() { c.abort.Store(true); c.poll.Wake() }
 
-// Done is closed when Run has returned.
+// Done returns a channel that is closed when Run has returned.
 func (c *Copier) Done() <-chan struct{} { return c.done }
 
-// FirstOutput is closed when the program has printed something.
+// FirstOutput returns a channel that is closed when the program has printed something.
 func (c *Copier) FirstOutput() <-chan struct{} { return c.first }
 
 // HeldOpen reports whether background processes still had the program's terminal open at the end.
 // It is valid after Run has returned.
 func (c *Copier) HeldOpen() bool { return c.heldOpen }
 
-// InHand reports whether output was read, or is being read, that the model was not fed yet. It may
-// be called on any goroutine.
+// InHand reports whether output was read, or is being read, that was not fed to the model yet. It
+// may be called on any goroutine.
 func (c *Copier) InHand() bool { return c.inHand.Load() }
 
 // Alt reports whether the program is on the alternate screen, judged by the bytes written to the

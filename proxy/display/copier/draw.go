@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// repaintEvery is how often the overlay is drawn anew while output floods.
+	// repaintEvery is the interval of redrawing the overlay during a flood of output.
 	repaintEvery = 100 * time.Millisecond
 	// maxPaints is how often it is drawn with a chunk in that time before the output counts as a
 	// flood.
 	maxPaints = 16
 )
 
-// passUnder sends one chunk to the user while the overlay shows a text. It removes the text, writes
-// the chunk and draws the text again, in one write, so that it does not flicker. For that the model
-// has to be first.
+// passUnder sends one chunk to the user while the overlay shows a text. In one write, so that it
+// does not flicker, it removes the text, writes the chunk and draws the text again. This needs the
+// model to process the chunk first.
 func (c *Copier) passUnder(chunk []byte, passed vt.Chunk) {
 	c.dirty.Store(false)
 	c.followModes(passed) // its questions come before those drawn after it

@@ -5,9 +5,9 @@ import (
 	"terminalproxy/proxy/terminal/vt"
 )
 
-// exitSequence gives the user's terminal back: it removes the proxy's line and title, then resets
-// the modes that the program changed. It follows all that the copier writes, and tells the watchdog
-// each time.
+// exitSequence restores the user's terminal: it removes the proxy's line and title, then resets the
+// modes that the program changed. It tracks everything that the copier writes, and updates the
+// watchdog each time.
 type exitSequence struct {
 	on       bool        // the session has a screen
 	modes    modes.Modes // once all is written
@@ -20,7 +20,7 @@ type exitSequence struct {
 	buf      []byte
 }
 
-// followBegun notes a chunk that is about to be written. Until noteWritten says that it was, the
+// followBegun notes a chunk that is about to be written. Until noteWritten confirms it, the
 // sequence undoes the changes before and after the chunk: the terminal may have shown it long
 // before this process runs again.
 func (e *exitSequence) followBegun(chunk vt.Chunk) {
@@ -34,7 +34,7 @@ func (e *exitSequence) followBegun(chunk vt.Chunk) {
 	}
 }
 
-// noteWritten notes how much of the chunk the terminal took, and whether that was all.
+// noteWritten notes which part of the chunk the terminal accepted, and whether that was all.
 func (e *exitSequence) noteWritten(part []byte, all bool) {
 	switch {
 	case !e.open && all:
@@ -73,7 +73,7 @@ func (e *exitSequence) noteShown(line []byte) {
 	e.setExit()
 }
 
-// untitle returns the bytes that give the window its own title back.
+// untitle returns the bytes that restore the window's own title.
 func (e *exitSequence) untitle() string {
 	if e.overlay == nil {
 		return ""

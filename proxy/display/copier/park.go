@@ -6,10 +6,10 @@ import "time"
 // PauseCopying and SetWatchdog give up.
 const parkPatience = 2 * time.Second
 
-// PauseCopying makes the copier copy what the program wrote before, give the terminal back and
-// wait. Then the terminal is the caller's. resume continues the copying and returns once the
-// terminal is as the program had it. front is false while the terminal stays another's: the program
-// writes, and the overlay is not drawn. ok is false if the copier cannot be parked: the screen
+// PauseCopying makes the copier write the program's earlier output, restore the terminal and wait.
+// Then the caller has the terminal. resume continues the copying, and returns once the terminal is
+// as the program had it. front is false if another program keeps the terminal: then output is
+// written, but the overlay is not drawn. ok is false if the copier cannot be paused: the screen
 // takes no output, or Run has returned. PauseCopying and SetWatchdog belong to one goroutine, other
 // than the copier's.
 func (c *Copier) PauseCopying() (resume func(front bool), ok bool) {
@@ -27,10 +27,10 @@ func (c *Copier) PauseCopying() (resume func(front bool), ok bool) {
 	return func(front bool) { back <- front; <-done }, ok
 }
 
-// ChangeTerminal makes the copier give the terminal back as for PauseCopying, and then calls move,
-// during which it writes nothing. If move returns true, it has a new terminal, which shows the
-// program already; otherwise it has no terminal. The program's output waits meanwhile. ok is false
-// as for PauseCopying; see also DropWrites. The copier has no watchdog then.
+// ChangeTerminal makes the copier restore the terminal as PauseCopying does, and then calls move,
+// during which it writes nothing. If move returns true, the copier has a new terminal, which
+// already shows the program; otherwise it has none. The program's output waits meanwhile. ok is
+// false as for PauseCopying; see also DropWrites. Afterwards the copier has no watchdog.
 func (c *Copier) ChangeTerminal(move func() (there bool)) (ok bool) {
 	reached, done := make(chan struct{}), make(chan struct{})
 	ok = c.callBetween(reached, func() {
@@ -53,12 +53,12 @@ func (c *Copier) ChangeTerminal(move func() (there bool)) (ok bool) {
 	return ok
 }
 
-// DropWrites drops all writes until ChangeTerminal: the terminal is gone, or another's, or takes no
-// output. It may be called on any goroutine.
+// DropWrites drops all writes until ChangeTerminal, because the terminal is gone, used by another
+// program, or takes no output. It may be called on any goroutine.
 func (c *Copier) DropWrites() { c.cut.Store(true); c.poll.Wake() }
 
-// ModesAround returns the bytes that bring the program's modes to a fresh terminal, together with
-// picture, which shows its screen. It is for ChangeTerminal's function.
+// ModesAround returns the bytes that set the program's modes on a fresh terminal, around picture,
+// which draws its screen. It is for ChangeTerminal's function.
 func (c *Copier) ModesAround(picture []byte) []byte {
 	return c.exit.modes.AppendAround(nil, picture)
 }
@@ -75,7 +75,7 @@ func (c *Copier) SetWatchdog(w Watchdog) bool {
 }
 
 // callBetween makes the copier call f between two chunks, and waits until f has closed reached. It
-// reports false if that does not happen.
+// reports false if the copier does not get there.
 func (c *Copier) callBetween(reached <-chan struct{}, f func()) bool {
 	c.asked.Store(&f)
 	c.poll.Wake()
@@ -98,7 +98,7 @@ func (c *Copier) callBetween(reached <-chan struct{}, f func()) bool {
 	}
 }
 
-// giveBack gives the terminal to another program.
+// giveBack restores the terminal for another program.
 func (c *Copier) giveBack() {
 	c.hideOverlay()
 	c.writeKept(c.filter.KeepColors(false))
@@ -125,7 +125,7 @@ func (c *Copier) takeTerminal() {
 	c.dirty.Store(true)
 }
 
-// ExitSequence returns the bytes that give the terminal back at the end: they remove the overlay,
+// ExitSequence returns the bytes that restore the terminal at the end: they remove the overlay,
 // then reset the modes that the program left on, and the title. It may be called after Run has
 // returned.
 func (c *Copier) ExitSequence() []byte {

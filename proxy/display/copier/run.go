@@ -22,7 +22,7 @@ const (
 	// cost as much as the rest of the copying. A key's echo is shorter.
 	bulk      = 256
 	bulkPause = 100 * time.Microsecond
-	// maxCatchUp is what the kernel keeps of a program's output in bytes, generously.
+	// maxCatchUp is a generous bound of a program's output in the kernel, in bytes.
 	maxCatchUp = 256 << 10
 	// A read of a PTY returns at most wholeRead bytes. After such a read the program is usually in
 	// the middle of writing a screen: observers would see half of it, and the rest once it has
@@ -47,7 +47,7 @@ func (c *Copier) Run() {
 			return
 		}
 		want := tty.Readable
-		if c.mustWait() { // the program waits for its output, as with a slow terminal
+		if c.mustWait() { // the program has to wait for its output, as with a slow terminal
 			want, timeout, end.last = 0, roomEvery, time.Time{}
 		}
 		got, err := c.poll.Wait(want, timeout)
@@ -114,9 +114,9 @@ func (c *Copier) copyStopped() {
 	}
 }
 
-// prepareWait does what there is time for before the next chunk, and returns how long to wait for
+// prepareWait does the work that fits in before the next chunk, and returns how long to wait for
 // that: a moment after a large chunk, without limit after a small one. over means that the output
-// of an ended program is through.
+// of an ended program is complete.
 func (c *Copier) prepareWait(end *drain) (timeout time.Duration, over bool) {
 	timeout = -1
 	if c.ending.Load() {
@@ -214,8 +214,8 @@ func (c *Copier) beginOutput() {
 	close(c.first)
 }
 
-// lookAhead returns how long to look for more after a chunk of n bytes, which came after such a
-// look for before.
+// lookAhead returns how long to look for more output after a chunk of n bytes. before is how long
+// it looked before that chunk.
 func lookAhead(n int, before time.Duration) time.Duration {
 	switch {
 	case n >= wholeRead:
@@ -228,7 +228,7 @@ func lookAhead(n int, before time.Duration) time.Duration {
 	return 0
 }
 
-// filterChunk returns what of a chunk may reach the user's terminal, with its cuts.
+// filterChunk returns the part of a chunk that may reach the user's terminal, with its cuts.
 func (c *Copier) filterChunk(chunk []byte) vt.Chunk {
 	if c.strict == nil {
 		return c.cutter.Cut(chunk)
@@ -236,8 +236,8 @@ func (c *Copier) filterChunk(chunk []byte) vt.Chunk {
 	return c.filter.FilterOutput(chunk, c.strict())
 }
 
-// uncookLines undoes what the program's terminal did to line feeds, if the user's terminal does the
-// same.
+// uncookLines undoes the program's terminal's conversion of line feeds, if the user's terminal
+// converts them too.
 func (c *Copier) uncookLines(p []byte) []byte {
 	if c.cr {
 		p, c.cr = append([]byte("\r"), p...), false
@@ -253,7 +253,8 @@ func (c *Copier) uncookLines(p []byte) []byte {
 	return p
 }
 
-// followModes keeps the exit sequence up to date with what the user's screen is about to get.
+// followModes updates the exit sequence for output that is about to be written to the user's
+// screen.
 func (c *Copier) followModes(chunk vt.Chunk) {
 	c.exit.followBegun(chunk)
 	if n := c.exit.modes.TakeAsked(); n > 0 && c.asks != nil {
@@ -311,8 +312,8 @@ func (c *Copier) tryWrite(p []byte) []byte {
 	return p[n:]
 }
 
-// waitRoom is waitScreen for a chunk that the model has got, and may be left alone with for a
-// moment.
+// waitRoom is waitScreen for a chunk that the model already has, so that the model can work on it
+// meanwhile.
 func (c *Copier) waitRoom() {
 	if c.fed && c.unseen {
 		got, err := c.poll.Wait(tty.Writable, wholePause)
@@ -325,7 +326,7 @@ func (c *Copier) waitRoom() {
 	c.waitScreen()
 }
 
-// waitScreen waits until the screen takes output, or another goroutine wants something.
+// waitScreen waits until the screen takes output, or another goroutine wakes it.
 func (c *Copier) waitScreen() {
 	if _, err := c.poll.Wait(tty.Writable, -1); err != nil {
 		c.dead = true

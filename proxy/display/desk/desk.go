@@ -1,10 +1,9 @@
-// Package desk puts programs' questions for secrets to the user, who sits at the session's own
-// terminal, and reads the answers: for a sudo, git or ssh that an agent runs elsewhere. What the
-// user types for it reaches neither the session's program nor its recording, and leaves the proxy
-// only sealed to the program that asked.
+// Package desk asks the user, who is at the session's own terminal, for the secrets that programs
+// ask for: a sudo, git or ssh that an agent runs elsewhere. The typed answer reaches neither the
+// session's program nor its recording, and leaves the proxy only sealed to the program that asked.
 //
-// words.go words a question, and keys.go has the user's keys. The package must not know how
-// anything is drawn, who may type in the session, or how messages travel.
+// words.go words a question, and keys.go handles the user's keys. The package must not depend on
+// how anything is drawn, who may type in the session, or how messages travel.
 package desk
 
 import (
@@ -22,20 +21,22 @@ import (
 // Bounds of questions.
 const (
 	maxQuestions = 8
-	// lostFor is how long a question stays when the gateway is lost: its asker comes again with it.
+	// lostFor is how long a question stays when the gateway is lost: its program repeats it when it
+	// reconnects.
 	lostFor = 5 * time.Second
-	// strayFor is how long keys go nowhere after a press of the answer's key that did not count,
-	// and after each of them: a person who has not seen that types the password.
+	// strayFor is how long keys are dropped after a press of the answer key that did not count, and
+	// after each dropped key: a person who has not noticed types the password.
 	strayFor = 2 * time.Second
 )
 
-// FirstNumber is the number before the first question: all of them differ from those of control.
+// FirstNumber precedes the number of the first question, so that the numbers differ from those of
+// control's questions.
 const FirstNumber = uint64(1) << 63
 
 // Fates of a question beside the verdicts of the wire.
 const withdrawn = "withdrawn"
 
-// Outcome is what became of a question, for the recording.
+// Outcome is the end of a question, for the recording.
 type Outcome struct {
 	Agent, Program, Command, Prompt string
 	Chain                           []string
@@ -53,33 +54,33 @@ type Config struct {
 	CanAsk func() bool
 	// CanAskElsewhere reports whether a person who is not here may answer.
 	CanAskElsewhere func() bool
-	// Show tells the user something for a moment.
+	// Show shows the user a text for a moment.
 	Show func(text string)
-	// Ended gets what became of each question.
+	// Ended receives the outcome of each question.
 	Ended func(Outcome)
-	// Home is the user's directory, which words call ~.
+	// Home is the user's home directory, which texts write as ~.
 	Home string
 	// Answer and Refuse return the labels of the keys.
 	Answer, Refuse func() string
 }
 
-// question is one that waits for the user.
+// question is a program's question that waits for the user.
 type question struct {
 	ask  *protocol.SecretAsk
 	to   hpke.PublicKey
 	came time.Time
 	lost time.Time // since when the gateway is, or zero
-	// words are what the user reads, "" before they are needed.
+	// words is the question's text, "" before it is needed.
 	words string
 }
 
-// Desk has the questions. Its methods are safe for concurrent use.
+// Desk holds the questions. Its methods are safe for concurrent use.
 type Desk struct {
 	conf Config
 
 	mu     sync.Mutex
 	queue  []*question // the first one is shown
-	number uint64      // of the first one, and of each time that it is shown anew
+	number uint64      // of the first question; a new one each time that it is shown again
 	shown  time.Time   // since when it can be read, or zero
 	begun  time.Time   // when its turn came
 	// ignored is the number of the question for which the last press of the answer's key did not
@@ -87,18 +88,18 @@ type Desk struct {
 	ignored uint64
 	typed   time.Time // the user's last key for the program
 	stray   time.Time // until when keys go nowhere
-	swallow time.Time // until when the key that refuses does nothing more
+	swallow time.Time // until when further presses of the refuse key are dropped
 
 	open bool   // the user types an answer
 	text []byte // of that answer
-	gone string // says why that answer goes nowhere, or ""
+	gone string // why the answer will be dropped, or ""
 	lost *time.Timer
 }
 
 // New returns a desk without questions.
 func New(conf Config) *Desk { return &Desk{conf: conf, number: FirstNumber} }
 
-// Ask takes a question. What cannot be asked is answered at once.
+// Ask adds a question. A question that cannot be asked is answered at once.
 func (d *Desk) Ask(m *protocol.SecretAsk) {
 	refuse := func(code protocol.Code, format string, args ...any) {
 		d.conf.Send(&protocol.Error{
@@ -117,7 +118,8 @@ func (d *Desk) Ask(m *protocol.SecretAsk) {
 	d.mu.Lock()
 	defer d.conf.Repaint()
 	defer d.mu.Unlock()
-	if q := d.findSameLocked(m); q != nil { // it came by another way: the user's text stays
+	// it arrived by another connection: the user's text stays
+	if q := d.findSameLocked(m); q != nil {
 		q.ask, q.to, q.lost, q.words = m, to, time.Time{}, ""
 		return
 	}
@@ -166,13 +168,13 @@ func (d *Desk) beginLocked() {
 	d.shown, d.begun = time.Time{}, time.Now()
 }
 
-// Withdraw takes a question back: its program no longer waits.
+// Withdraw removes a question whose program no longer waits.
 func (d *Desk) Withdraw(requestID string) {
 	d.dropWhere(func(q *question) bool { return q.ask.RequestID == requestID })
 }
 
-// LoseGateway notes that the gateway is lost. The questions wait for a moment: the programs ask
-// again by another one.
+// LoseGateway notes that the gateway is lost. The questions wait for a moment, because the programs
+// repeat them through the next gateway.
 func (d *Desk) LoseGateway() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -193,7 +195,7 @@ func (d *Desk) LoseGateway() {
 	})
 }
 
-// Leave answers that no one is there, as the user has left the terminal. Questions that an owner's
+// Leave answers the questions because the user has left the terminal. Questions that an owner's
 // page has stay.
 func (d *Desk) Leave() {
 	d.mu.Lock()
@@ -239,8 +241,8 @@ func (d *Desk) dropWhere(isMeant func(*question) bool) {
 	}
 }
 
-// passOnLocked begins the turn of the next question. If the user types an answer to the one before,
-// the line stays open, says why that goes nowhere, and forgets it.
+// passOnLocked begins the turn of the next question. If the user is typing an answer to the
+// previous one, the line stays open, shows why the answer will be dropped, and discards it.
 func (d *Desk) passOnLocked(why string) {
 	if d.open && d.gone == "" {
 		d.gone = why
@@ -275,7 +277,7 @@ func (d *Desk) sendLocked(text []byte) {
 	q := d.queue[0]
 	sealed, err := hpke.Seal(
 		q.to, hpke.HKDFSHA256(), hpke.AES128GCM(), q.ask.SealInfo(), text)
-	if err != nil { // a key that was good cannot fail
+	if err != nil { // a valid key cannot fail
 		d.finishLocked(protocol.SecretRefused, nil)
 		return
 	}
@@ -287,7 +289,7 @@ func (d *Desk) closeLineLocked() {
 	d.open, d.gone = false, ""
 }
 
-// wipeLocked forgets what the user typed.
+// wipeLocked erases the typed text.
 func (d *Desk) wipeLocked() {
 	clear(d.text[:cap(d.text)])
 	d.text = d.text[:0]
@@ -314,7 +316,7 @@ func (d *Desk) NoteUnshown() {
 // meant as its answer, by the rule for all questions.
 func (d *Desk) isAnswerableLocked(now time.Time) bool {
 	least := control.Drawn
-	if d.begun.Sub(d.typed) < control.TypingFor { // typed later, too
+	if d.begun.Sub(d.typed) < control.TypingFor { // also true if the key was later
 		least = control.DrawnUnawares
 	}
 	return !d.shown.IsZero() && now.Sub(d.shown) >= least

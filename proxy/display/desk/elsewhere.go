@@ -22,8 +22,8 @@ func (d *Desk) indexLocked(requestID string) int {
 	})
 }
 
-// AnswerElsewhere answers a question for a person elsewhere, if it still waits, and tells the user
-// here. What they were typing as the answer goes nowhere.
+// AnswerElsewhere answers a question for a person elsewhere, if it still waits, and informs the
+// user here. An answer that the user is typing is dropped.
 func (d *Desk) AnswerElsewhere(requestID, by, verdict string, sealed []byte) (waited bool) {
 	d.mu.Lock()
 	at := d.indexLocked(requestID)

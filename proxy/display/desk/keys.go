@@ -11,8 +11,8 @@ import (
 	"terminalproxy/proxy/terminal/keys"
 )
 
-// NoteGrantKey notes that the user pressed the key that answers. Here as in other methods, took
-// means that the key was for a question; otherwise it is control's or the program's.
+// NoteGrantKey notes that the user pressed the answer key. Here as in other methods, took means
+// that the key was for a question; otherwise it is control's or the program's.
 func (d *Desk) NoteGrantKey(now time.Time) (took bool) {
 	d.mu.Lock()
 	defer d.conf.Repaint()
@@ -35,15 +35,15 @@ func (d *Desk) NoteGrantKey(now time.Time) (took bool) {
 	return true
 }
 
-// ConfirmInText notes that the bytes of that key came within a text: they answer nothing.
+// ConfirmInText notes that the bytes of that key came within a text, where they answer nothing.
 func (d *Desk) ConfirmInText() (took bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.open || len(d.queue) > 0 && !d.shown.IsZero()
 }
 
-// NoteReclaimKey notes that the user pressed the key that refuses. The key repeats while it is held
-// and people press it twice, so it is the desk's for a while after that.
+// NoteReclaimKey notes that the user pressed the refuse key. The key repeats while it is held and
+// people press it twice, so the desk also takes it for a while afterwards.
 func (d *Desk) NoteReclaimKey(now time.Time) (took bool) {
 	d.mu.Lock()
 	defer d.conf.Repaint()
@@ -90,8 +90,8 @@ func (d *Desk) AddKey(now time.Time, u keys.Unit, inPaste bool) (rest []byte, to
 	return rest, true
 }
 
-// dropStrayLocked reports whether a key, while no line is open, goes nowhere. Enter and Esc are the
-// last such keys.
+// dropStrayLocked reports whether to drop a key typed while no line is open. Enter and Esc end the
+// dropping.
 func (d *Desk) dropStrayLocked(now time.Time, u keys.Unit) bool {
 	switch u.Kind {
 	case keys.Key, keys.Paste, keys.PasteStart, keys.PasteEnd:
@@ -137,7 +137,7 @@ func (d *Desk) refuseInPasteLocked() {
 // row in a paste sends nothing.
 func (d *Desk) editLocked(s keys.Stroke, pasted bool) {
 	switch {
-	case !d.open: // an Enter before it has closed the line
+	case !d.open: // an earlier Enter has closed the line
 	case d.gone != "" && pasted:
 	case d.gone != "":
 		if s.Key == "Enter" || s.Key == "KP-Enter" || s.Key == "Esc" || s.Key == "Ctrl-C" {
@@ -161,7 +161,8 @@ func (d *Desk) editLocked(s keys.Stroke, pasted bool) {
 	}
 }
 
-// addTextLocked adds typed text while there is room, so that it is never copied to a larger place.
+// addTextLocked adds typed text while there is room in the buffer, so that the secret is never
+// copied to a larger one.
 func (d *Desk) addTextLocked(text string) {
 	for _, r := range text {
 		if !unicode.IsControl(r) && len(d.text)+utf8.RuneLen(r) <= cap(d.text) {

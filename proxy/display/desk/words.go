@@ -15,7 +15,7 @@ const (
 	maxCommand = 200
 	maxPlace   = 80
 	maxPrompt  = 120
-	// maxConfirm is for words that the user says yes to: all of them are shown.
+	// maxConfirm is for text that the user confirms, all of which is shown.
 	maxConfirm = 500
 	maxRows    = 10
 )
@@ -96,8 +96,8 @@ func (d *Desk) questionText() string {
 	return q.words
 }
 
-// wordQuestion words a question. The command and the program's own words stand in quotation marks:
-// they may say anything.
+// wordQuestion words a question. The command and the program's own text are put in quotation marks,
+// because they may contain anything.
 func (d *Desk) wordQuestion(m *protocol.SecretAsk) string {
 	a := &m.Asker
 	words := describeAgent(a)
@@ -154,7 +154,7 @@ func agentName(a *protocol.SecretAsker) string {
 	return names.DisplayName(a.Agent)
 }
 
-// describeAgent says who started the program, if the gateway knows it.
+// describeAgent describes who started the program, if the gateway knows it.
 func describeAgent(a *protocol.SecretAsker) string {
 	switch name := agentName(a); {
 	case name == "":

@@ -1,6 +1,6 @@
-// Package events tells those outside of a session what happens in it between an agent and the user:
-// the user's own programs by events, and the user, who may look elsewhere, that an agent waits. It
-// must not know how control is given, nor what runs or shows anything.
+// Package events reports the dealings of agents and the user in a session: as events to the user's
+// own programs, and as a reminder to a user who is not looking that an agent waits. It must not
+// depend on how control is given, or on what runs programs or shows notifications.
 package events
 
 import (
@@ -16,17 +16,17 @@ import (
 // The names of an [Event].
 const (
 	Asked   = "asked"   // an agent asks the user for the keyboard
-	Granted = "granted" // it has it
-	Ended   = "ended"   // it has it no longer
-	Waiting = "waiting" // it has it, and its input waits for the user
+	Granted = "granted" // the agent has it
+	Ended   = "ended"   // the agent no longer has it
+	Waiting = "waiting" // the agent has it, and its input waits for the user
 	Exit    = "exit"    // the program ended
 )
 
-// Names are all names of events.
+// Names are the names of all events.
 var Names = []string{Asked, Granted, Ended, Waiting, Exit}
 
-// Event is something that happened in a session, for the user's own programs. It holds nothing of
-// the screen, and no words of an agent's but its name, without control characters.
+// Event is something that happened in a session, for the user's own programs. It contains nothing
+// of the screen, and of the agent's texts only its name, without control characters.
 type Event struct {
 	Name    string
 	Session string          // id
@@ -38,20 +38,20 @@ type Event struct {
 // maxAgent bounds an agent's name in an event, in columns.
 const maxAgent = 64
 
-// Config plugs a [Reporter].
+// Config configures a [Reporter].
 type Config struct {
 	Session string // id
 	// OnEvent gets every [Event], in order. It returns at once, and may be nil.
 	OnEvent func(Event)
-	// Notify is told in a short text that an agent waits and that the user has neither typed nor
-	// looked for After. It is called from a goroutine of its own, as is Alert, and may be nil.
+	// Notify receives a short text when an agent waits and the user has neither typed nor looked
+	// for After. Like Alert, it is called on a separate goroutine, and may be nil.
 	Notify func(text string)
 	After  time.Duration
-	// Alert makes what has the user's terminal show such a text, nil for nothing, and Show shows it
-	// as long as the question stands. It may be nil.
+	// Alert makes the bytes that make the user's terminal show such a text, nil for no alert, and
+	// Show writes them while the question is open. Alert may be nil.
 	Alert func(text string) []byte
 	Show  func(question uint64, alert []byte)
-	// Used is when the user typed last. It is called from any goroutine.
+	// Used returns when the user last typed. It is called on any goroutine.
 	Used func() time.Time
 }
 
@@ -73,15 +73,15 @@ func New(conf Config) *Reporter {
 	return t
 }
 
-// Close ends the reminding. Events can be told after it.
+// Close stops the reminders. Events can still be reported.
 func (t *Reporter) Close() {
 	if t != nil && t.reminder != nil {
 		t.reminder.Close()
 	}
 }
 
-// StateChanged has those know what waits for the user who are told. It and ControlChanged belong to
-// the goroutine that controls.
+// StateChanged reports a question that waits for the user. It and ControlChanged belong to the
+// goroutine that controls.
 func (t *Reporter) StateChanged(state control.State) {
 	var q remind.Question
 	switch {
@@ -96,7 +96,7 @@ func (t *Reporter) StateChanged(state control.State) {
 	t.tellQuestion(q)
 }
 
-// tellQuestion tells of a new question.
+// tellQuestion reports a new question as an event.
 func (t *Reporter) tellQuestion(q remind.Question) {
 	if q == t.question {
 		return
@@ -111,8 +111,8 @@ func (t *Reporter) tellQuestion(q remind.Question) {
 	}
 }
 
-// ControlChanged tells of a grant that began or ended. A request that ended without one is no
-// event.
+// ControlChanged reports a grant that began or ended. A request that ended without a grant is not
+// an event.
 func (t *Reporter) ControlChanged(e control.Event) {
 	switch {
 	case e.Granted:
@@ -122,7 +122,7 @@ func (t *Reporter) ControlChanged(e control.Event) {
 	}
 }
 
-// ReportExit tells of the program's end, when the goroutine that controls has ended.
+// ReportExit reports the program's end, when the goroutine that controls has ended.
 func (t *Reporter) ReportExit(status int) {
 	if t != nil {
 		t.tellEvent(Event{Name: Exit, Status: status})

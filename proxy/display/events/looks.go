@@ -7,8 +7,8 @@ import (
 	"terminalproxy/proxy/display/remind"
 )
 
-// Handle notes what a message of the gateway's says about people who look. It and NoteUnreached may
-// be called from any goroutine.
+// Handle updates whether people look, from a message of the gateway. It and NoteUnreached may be
+// called on any goroutine.
 func (t *Reporter) Handle(m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.View:
@@ -18,7 +18,7 @@ func (t *Reporter) Handle(m protocol.Message) {
 	}
 }
 
-// NoteUnreached says that the gateway is lost, and with it those who look.
+// NoteUnreached notes that the gateway is lost, and with it the pages.
 func (t *Reporter) NoteUnreached() { t.setViewed(false) }
 
 // setViewed notes whether a page shows the screen.
@@ -40,8 +40,8 @@ func (t *Reporter) lastLook() time.Time {
 	return looked
 }
 
-// remindUser tells the user that an agent waits: its name and the session, and nothing of the
-// screen or of the agent's words.
+// remindUser notifies the user that an agent waits: its name and the session, without text of the
+// screen or of the agent.
 func (t *Reporter) remindUser(q remind.Question) {
 	act := " asks in "
 	if q.Held {

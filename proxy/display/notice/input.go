@@ -6,10 +6,10 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// caret stands behind what the user types.
+// caret follows the text that the user types.
 const caret = "▏"
 
-// inputRoom is how many columns of what the user types stay readable, with the caret.
+// inputRoom is how many columns of the typed text stay readable, including the caret.
 const inputRoom = 12
 
 // Input lays out the line in which the user types, on at most most rows of cols columns: head, the

@@ -1,10 +1,10 @@
-// Package notice shows the user the proxy's line over the program, and removes it exactly. It makes
-// bytes for the user's terminal from the terminal model, and makes foreign text safe to show there
-// (words.go). It knows no network and decides nothing.
+// Package notice makes the bytes that draw the proxy's line over the program and remove it exactly,
+// from the terminal model, and makes foreign text safe to show (words.go). It uses no network and
+// makes no decisions.
 //
 // The line covers the bottom row, or as many rows from there upwards as its text has. It changes
 // nothing that the program could notice: the row, the cursor, the colours and the modes that
-// drawing disturbs come back from the model, without the terminal's one slot for a saved cursor
+// drawing disturbs are restored from the model, without the terminal's one slot for a saved cursor
 // (DECSC), which belongs to the program.
 package notice
 
@@ -19,8 +19,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Screen is what the package needs of the terminal model, which must show what the user's terminal
-// shows.
+// Screen is the terminal model, which must show the same as the user's terminal.
 type Screen interface {
 	Size() (cols, rows int)
 	// AppendRowANSI appends a row from its first column on, as text and SGR sequences.
@@ -131,8 +130,8 @@ func Line(cols int, text, keys string) string {
 	return " " + Fit(text, room) + " " + keys + " "
 }
 
-// Clean makes foreign text fit for one line: no escape sequences, no controls, no character that is
-// invisible or turns the direction of writing, at most limit characters.
+// Clean makes foreign text safe for one line: no escape sequences, no controls, no characters that
+// are invisible or change the direction of writing, at most limit characters.
 func Clean(text string, limit int) string {
 	text = protocol.Visible(strings.ReplaceAll(stripansi.Strip(text), "\r", " "))
 	var b strings.Builder

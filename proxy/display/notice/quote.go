@@ -6,13 +6,13 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// mark stands before every row of a quoted text but the first, so that no row of it can pass for
-// the proxy's own words.
+// mark precedes every row of a quoted text but the first, so that no row looks like the proxy's own
+// text.
 const mark = "│ "
 
-// Quote lays out foreign text behind head, between quotation marks that the text must not hold, on
-// at most most rows of cols columns, and the keys as [Rows] does. If not all of it fits, its end
-// counts the characters that are not shown.
+// Quote lays out foreign text after head, between quotation marks that the text must not contain,
+// on at most most rows of cols columns, and the keys as [Rows] does. If the text does not fit, its
+// end counts the characters that are not shown.
 func Quote(cols, most int, head, text, keys string) string {
 	quoted := head + "“" + text + "”"
 	if displaywidth.String(quoted)+displaywidth.String(keys)+3 <= cols {

@@ -22,7 +22,7 @@ func Person(name string) string {
 	return name
 }
 
-// Recipient names the agent that a message of the user is for, "" being the next one that comes.
+// Recipient names the agent that a message of the user is for; "" is the next one that connects.
 func Recipient(name string) string {
 	if name == "" {
 		return "the next agent"
@@ -50,16 +50,16 @@ func Message(text string) string {
 	return hideHints(unquote.Replace(Clean(strings.Join(strings.Fields(text), " "), MessageMost+1)))
 }
 
-// ctrl matches the proxy's way to write a key.
+// ctrl matches a key in the proxy's notation.
 var ctrl = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)ctrl\s*\+\s*`) })
 
-// hideHints writes keys, and what stands between them, in another way than the proxy does, so that
-// an agent's words about keys do not look like the end of the proxy's line.
+// hideHints rewrites keys and separators so that an agent's text about keys does not look like the
+// end of the proxy's line.
 func hideHints(text string) string {
 	return ctrl().ReplaceAllString(strings.ReplaceAll(text, "·", "."), "ctrl-")
 }
 
-// unquote makes text fit to stand between “ and ”.
+// unquote replaces quotation marks in text that will stand between “ and ”.
 var unquote = strings.NewReplacer("“", "'", "”", "'", "„", "'", "‟", "'", `"`, "'")
 
 // Span formats a duration without the units that are zero: 10m, 1h30m, 45s.

@@ -18,7 +18,7 @@ func (w *wording) approvalLine(cols, rows int) string {
 	return notice.Rows(cols, rows-1, text, keys)
 }
 
-// describeInput says what would be sent, and what that does to the line.
+// describeInput describes what would be sent, and its effect on the line.
 func describeInput(c control.Confirmation) string {
 	if c.Line == "" {
 		return c.Keys
@@ -52,8 +52,8 @@ func (w *wording) confirmQuestion(
 	return text, keys
 }
 
-// pressAgain stands before what Ctrl+G does, and tells the user that the last Ctrl+G did not count.
-// A narrow line has no room for it.
+// pressAgain returns the prefix of the grant key's label if the last Ctrl+G did not count. A narrow
+// line has no room for it.
 func pressAgain(again bool) string {
 	if again {
 		return "press again: "
@@ -61,7 +61,7 @@ func pressAgain(again bool) string {
 	return ""
 }
 
-// occupiedLine says that an agent's input waits until the user has submitted the line.
+// occupiedLine is the notice that an agent's input waits until the user has submitted the line.
 func (w *wording) occupiedLine(cols, rows int) string {
 	keys := pressAgain(w.state.Again && cols >= narrow) + w.grantLetsType() + " · " +
 		w.conf.Reclaim + " stops it"

@@ -6,8 +6,8 @@ import (
 )
 
 // follower decides for most output, without the model, that it does not touch the row of the sign:
-// the echo of a key should not wait for the model. It knows the cursor's row and an upper bound of
-// its column, and gives up at anything that it does not know.
+// the echo of a key should not wait for the model. It tracks the cursor's row and an upper bound of
+// its column, and gives up at any sequence that it does not recognise.
 type follower struct {
 	on         bool
 	row, col   int // col is at least the cursor's column, and cols while a wrap may be pending
@@ -33,7 +33,7 @@ func newFollower(m *screen.Screen, signRow int) follower {
 // alone. Otherwise the follower stays as it was.
 func (f *follower) followIfHarmless(chunk vt.Chunk) bool {
 	before := *f
-	if !f.on || !f.followChunk(chunk) || f.row == f.sign { // there the sign is in the cursor's way
+	if !f.on || !f.followChunk(chunk) || f.row == f.sign { // the cursor may run into the sign
 		*f = before
 		return false
 	}

@@ -9,7 +9,7 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// Colors says how many colours a terminal has.
+// Colors is a class of terminals by their number of colours.
 type Colors uint8
 
 // The kinds of terminals.

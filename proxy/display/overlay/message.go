@@ -114,7 +114,7 @@ func (s *Status) answerLate(w *message) {
 	s.answerSender(w, reason)
 }
 
-// answerSender tells the sender what becomes of the message, once.
+// answerSender reports once to the sender what becomes of the message.
 func (s *Status) answerSender(w *message, reason protocol.Waiting) {
 	s.mu.Lock()
 	tell := w.Tell
@@ -231,7 +231,7 @@ func (s *Status) LastSeenMessage() control.Heard {
 	return s.inbox.heard
 }
 
-// noteNotDrawn undoes that the newest line holds a message: the line is not drawn for now.
+// noteNotDrawn forgets that the newest line holds a message, because the line is not drawn for now.
 func (s *Status) noteNotDrawn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

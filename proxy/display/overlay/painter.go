@@ -21,7 +21,7 @@ type PainterConfig struct {
 	// Ask announces a question to the terminal for its cursor, the first time also for how it
 	// counts clusters. take gets the answer. nil if the terminal does not answer.
 	Ask func(first bool, take func(row int))
-	// Untitled means that the window's title need not be kept: the window is elsewhere.
+	// Untitled means that the window's title need not be preserved: the window is elsewhere.
 	Untitled bool
 	// Plain means that the terminal takes no sequences: see [TakesSequences].
 	Plain bool
@@ -30,7 +30,7 @@ type PainterConfig struct {
 	CaughtUp func()
 }
 
-// Painter makes the bytes that show what a [Status] has to say, and those that remove it. The
+// Painter makes the bytes that draw the texts of a [Status], and those that remove them. The
 // goroutine that writes to the terminal owns it; only NoteResize and RedrawTitle belong to the
 // model's.
 type Painter struct {
@@ -141,7 +141,7 @@ func (p *Painter) askCursorRow(now time.Time, dst []byte) []byte {
 			p.conf.Status.conf.Repaint()
 		})
 	})
-	// A terminal that does not answer must not delay the line for ever.
+	// A terminal that does not answer must not delay the line forever.
 	time.AfterFunc(answerPatience, p.conf.Status.conf.Repaint)
 	if first {
 		dst = append(dst, askClusters...)

@@ -8,7 +8,7 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// awayFor is how long another program has to be in the foreground before the user is told that the
+// awayFor is how long another program must be in the foreground before the user learns that the
 // agent waits: a shell is in the background during each command that an agent types.
 const awayFor = time.Second
 
@@ -47,7 +47,8 @@ func (s *Status) ShowControlChange(e control.Event, line, note string) {
 	}
 }
 
-// ShowWelcome tells a user of the first sessions that agents can look, unless a remark stands.
+// ShowWelcome remarks in a user's first sessions that agents can see the screen, unless another
+// remark is shown.
 func (s *Status) ShowWelcome() {
 	s.mu.Lock()
 	stands := s.told != "" && time.Now().Before(s.until)
@@ -61,7 +62,7 @@ func (s *Status) ShowWelcome() {
 	)
 }
 
-// ShowDrivingAgent tells a person who has just attached that an agent drives.
+// ShowDrivingAgent informs a newly attached person that an agent drives.
 func (s *Status) ShowDrivingAgent(agent string) {
 	s.ShowRemark(
 		agent+" drives. "+s.conf.Reclaim+" takes the keyboard; your own keys pause it",
@@ -69,8 +70,8 @@ func (s *Status) ShowDrivingAgent(agent string) {
 	)
 }
 
-// remarkOnRequestEnd remarks on the end of a request that was not granted. It reports whether there
-// was something to say.
+// remarkOnRequestEnd remarks on the end of a request that was not granted. It reports whether it
+// made a remark.
 func (s *Status) remarkOnRequestEnd(e control.Event) bool {
 	text := e.Agent.Name + " no longer asks"
 	switch e.Reason {
@@ -124,7 +125,7 @@ func (s *Status) noteForegroundLocked(state control.State) {
 	})
 }
 
-// remarkOnGrant says that an agent got the keyboard, from whom and for how long.
+// remarkOnGrant remarks that an agent got the keyboard, from whom and for how long.
 func (s *Status) remarkOnGrant(e control.Event) {
 	until := formatTerm(0)
 	if !e.Until.IsZero() {

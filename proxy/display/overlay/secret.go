@@ -9,8 +9,8 @@ import (
 	"terminalproxy/proxy/display/notice"
 )
 
-// attendedFor is how long an agent that asked for something counts as one that watches: a gateway
-// does not report who watches.
+// attendedFor is how long an agent that made a request counts as watching: a gateway does not
+// report who watches.
 const attendedFor = time.Minute
 
 // NoteRequest notes that an agent asked for something just now.
@@ -25,8 +25,8 @@ func (s *Status) NoteRequest() {
 	}
 }
 
-// isGuarding reports whether to tell the user that a secret prompt keeps agents away. Without
-// agents there is nothing to tell.
+// isGuarding reports whether to show the user that a secret prompt keeps agents away. Without
+// agents it is not shown.
 func (s *Status) isGuarding(now time.Time) bool {
 	if s.state.Secret == protocol.SecretNone {
 		return false
@@ -43,7 +43,7 @@ func (w *wording) secretLine(cols int) string {
 	return notice.Line(cols, text, w.dismissLabel())
 }
 
-// dismissLabel says what the grant key does at a secret prompt.
+// dismissLabel describes the grant key's effect at a secret prompt.
 func (w *wording) dismissLabel() string {
 	switch {
 	case !w.state.Dismissible:
@@ -77,7 +77,7 @@ func (s *Status) menuLine(cols, rows int) string {
 	return notice.Rows(cols, min(rows-1, menuRows), text, keys)
 }
 
-// menuGrantLabel says what the grant key does in the menu.
+// menuGrantLabel describes the grant key's effect in the menu.
 func (w *wording) menuGrantLabel() string {
 	return w.grantLabel() + " lets the next agent that asks drive" + formatTerm(w.state.For)
 }

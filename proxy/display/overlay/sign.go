@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// rivalFor is how long an agent counts as asking after it was told that another one has the
+	// rivalFor is how long an agent counts as asking after it learned that another one has the
 	// keyboard.
 	rivalFor  = time.Minute
 	maxRivals = 9
@@ -80,7 +80,7 @@ func (s *Status) signForms(now time.Time) []string {
 	}
 }
 
-// ShowRemoteTyping tells the user that a person types from a page. Every other remark comes first.
+// ShowRemoteTyping remarks that a person types from a page. Every other remark comes first.
 func (s *Status) ShowRemoteTyping(by string) {
 	text := by + " types from a page; " + s.conf.Reclaim + " keeps pages out for " +
 		formatDuration(control.AloneFor)
@@ -94,7 +94,7 @@ func (s *Status) ShowRemoteTyping(by string) {
 	}
 }
 
-// activity says in a word what the agent does with the keyboard.
+// activity describes in one word what the agent does with the keyboard.
 func (w *wording) activity() string {
 	switch st := w.state; {
 	case st.Never != "":
@@ -129,7 +129,7 @@ func (s *Status) remainingTime(now time.Time) string {
 		return fmt.Sprintf(" %d h %d min", h, minutes%60)
 	}
 	if minutes == 1 {
-		return " <1 min" // and no timer that counts seconds
+		return " <1 min" // without a timer for the seconds
 	}
 	return fmt.Sprintf(" %d min", minutes)
 }

@@ -1,8 +1,8 @@
 // Package overlay shows the user the proxy's own texts over the program: a line with questions and
 // remarks, the window's title and the bell. It words them, decides which comes first, and makes the
-// bytes that draw and remove them from the terminal model. It decides nothing about control, writes
-// nothing itself, and knows an agent only by name. Its user passes the state of control
-// ([Status.ShowState]) and writes what [Painter.Paint] makes.
+// bytes that draw and remove them from the terminal model. It makes no decisions about control,
+// writes nothing itself, and refers to agents only by name. Its user passes the state of control
+// ([Status.ShowState]) and writes the bytes of [Painter.Paint].
 package overlay
 
 import (
@@ -33,7 +33,7 @@ const (
 	narrow   = 30  // columns; below, a request covers what it needs
 )
 
-// Config says what a user's terminal can show, and what the user wants of that.
+// Config describes the user's terminal and the user's preferences.
 type Config struct {
 	Name  string // of the session, for a program that sets no title
 	Line  bool   // the line is wanted (no --no-notice)
@@ -62,9 +62,9 @@ type Desk interface {
 	NoteUnshown()
 }
 
-// Status holds what the proxy has to say to the user: a line over the bottom row while something
-// needs the user, and in the window's title who has the keyboard. It may be used from any
-// goroutine; a [Painter] draws it.
+// Status holds the proxy's texts for the user: a line over the bottom row while something needs the
+// user, and in the window's title who has the keyboard. It may be used on any goroutine; a
+// [Painter] draws it.
 type Status struct {
 	wording
 
@@ -86,7 +86,7 @@ type Status struct {
 	desk  uint64    // the question of the desk that the bell has rung for
 }
 
-// New returns a status that has nothing to say.
+// New returns a status without texts.
 func New(conf Config) *Status { return &Status{wording: wording{conf: conf}} }
 
 // ShowState takes a new state of control.
@@ -268,7 +268,7 @@ func (s *Status) lineLocked(now time.Time, cols, rows int) string {
 	return ""
 }
 
-// titleTag says in the window's title who has the keyboard.
+// titleTag returns the part of the window's title that names who has the keyboard.
 func (s *Status) titleTag(now time.Time) string {
 	switch st := s.state; {
 	case s.conf.Desk != nil && s.conf.Desk.HasQuestion():

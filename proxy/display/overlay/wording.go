@@ -8,8 +8,8 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// wording words what a state of control means to the user: questions, what keys do, and the menu.
-// It knows nothing of time, remarks or messages.
+// wording puts a state of control into words for the user: questions, the effects of keys, and the
+// menu. It does not handle time, remarks or messages.
 type wording struct {
 	conf  Config
 	grant atomic.Pointer[string] // the label of the grant key, once the session has moved
@@ -51,10 +51,11 @@ func (w *wording) controlWish() string {
 	return w.namedAsker("“"+w.state.Agent.Name+"”") + " asks to " + w.wantedGrant()
 }
 
-// allowLabel says what the grant key does about a request.
+// allowLabel describes the grant key's effect on a request.
 func (w *wording) allowLabel() string { return w.grantLabel() + " allows" }
 
-// namedAsker adds that another agent asks: a user who read the first one's question must see that.
+// namedAsker marks the asking agent as another one, for a user who read the previous agent's
+// question.
 func (w *wording) namedAsker(name string) string {
 	if w.state.Another {
 		return "another agent, " + name + ","
@@ -62,7 +63,7 @@ func (w *wording) namedAsker(name string) string {
 	return name
 }
 
-// wantedGrant is what an agent asks for: level, scope and time.
+// wantedGrant describes the requested grant: level, scope and time.
 func (w *wording) wantedGrant() string {
 	text := "drive"
 	if w.state.Level == protocol.LevelType {
@@ -74,7 +75,7 @@ func (w *wording) wantedGrant() string {
 	return text + formatTerm(w.state.For)
 }
 
-// formatTerm says how long a grant lasts; 0 is without end.
+// formatTerm formats the length of a grant; 0 is without end.
 func formatTerm(d time.Duration) string {
 	if d == 0 {
 		return " until you take it back"
@@ -82,7 +83,7 @@ func formatTerm(d time.Duration) string {
 	return " for " + formatDuration(d)
 }
 
-// pregrantLine says who will get the keyboard without a question.
+// pregrantLine names the agent that will get the keyboard without a question.
 func (w *wording) pregrantLine() string {
 	g := w.state.RemotePregrant
 	agent, verb, by := "the next agent that asks", " will drive", ""

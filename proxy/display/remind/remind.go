@@ -1,6 +1,6 @@
-// Package remind tells that an agent waits for a user who does not look: once for each question,
-// when it has stood for a while in which the user neither typed nor looked. It must not know what a
-// question means, nor how the user is reminded.
+// Package remind reminds a user who is not looking that an agent waits: once for each question,
+// after a while in which the user neither typed nor looked. It must not depend on the meaning of a
+// question, or on how the user is reminded.
 package remind
 
 import (
@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Question is what waits for the user.
+// Question is a question that waits for the user.
 type Question struct {
 	Number uint64 // tells it from others; 0 without a question
 	Agent  string // its name, as people read it
 	Held   bool   // the agent has the keyboard, and its input waits; else it asks for the keyboard
 }
 
-// Config is what a [Reminder] needs.
+// Config configures a [Reminder].
 type Config struct {
-	// After is how long a question stands without a look of the user before it is told.
+	// After is how long a question is open, without a look of the user, before the reminder.
 	After time.Duration
 	// Looked returns when the user last typed or looked. It is called from any goroutine.
 	Looked func() time.Time
-	// Tell is told. It is called from a goroutine of its own, which Close waits for.
+	// Tell sends the reminder. It is called on a separate goroutine, which Close waits for.
 	Tell func(Question)
 }
 
@@ -40,7 +40,7 @@ type Reminder struct {
 // New makes a reminder without a question.
 func New(conf Config) *Reminder { return &Reminder{conf: conf} }
 
-// SetQuestion says which question stands now. It costs nothing where that has not changed.
+// SetQuestion sets the present question. It costs nothing if the question is unchanged.
 func (r *Reminder) SetQuestion(q Question) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +62,7 @@ func (r *Reminder) stopLocked() {
 	r.timer = nil
 }
 
-// waitLocked looks again after d.
+// waitLocked checks again after d.
 func (r *Reminder) waitLocked(d time.Duration) {
 	q := r.open
 	r.wg.Add(1)
@@ -72,7 +72,7 @@ func (r *Reminder) waitLocked(d time.Duration) {
 	})
 }
 
-// remindOrWait tells a question, or waits on if the user has looked since.
+// remindOrWait sends the reminder, or waits again if the user has looked since.
 func (r *Reminder) remindOrWait(q Question) {
 	r.mu.Lock()
 	if q != r.open || r.ended {
@@ -93,7 +93,7 @@ func (r *Reminder) remindOrWait(q Question) {
 	r.conf.Tell(q)
 }
 
-// Close ends the waiting, and waits for who is being told.
+// Close stops the reminders, and waits for a running call of Tell.
 func (r *Reminder) Close() {
 	r.mu.Lock()
 	r.ended = true
