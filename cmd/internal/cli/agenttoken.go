@@ -11,8 +11,8 @@ import (
 	"terminalproxy/gateway/client"
 )
 
-// agentTokenFlag is the flag by which an agent on this machine tells itself apart. It is for one
-// agent: no file sets it for all.
+// agentTokenFlag is the flag by which an agent on this machine identifies itself. It is for one
+// agent, so a configuration file cannot set it.
 const agentTokenFlag = "agent-token"
 
 // AddAgentToken adds the flag of an agent's local token.
@@ -21,9 +21,9 @@ func AddAgentToken(set *pflag.FlagSet, path *string) {
 		"`FILE` with the agent's local token, see: gateway token create NAME --local")
 }
 
-// AsksWith has a client say with what it asks for control, and prove the local token of a file, if
-// one is named.
-func (env *Env) AsksWith(cfg *client.Config, tokenFile string) error {
+// IdentifyAgent makes a client name the program that asks for control, and prove the local token of
+// a file, if tokenFile names one.
+func (env *Env) IdentifyAgent(cfg *client.Config, tokenFile string) error {
 	cfg.Program, cfg.Parent = "gateway "+env.Command, parentName()
 	if tokenFile == "" {
 		return nil
@@ -40,8 +40,8 @@ func (env *Env) AsksWith(cfg *client.Config, tokenFile string) error {
 	return nil
 }
 
-// parentName returns the name of the program that started this one, "" if the system does not tell
-// it.
+// parentName returns the name of the program that started this one, or "" if the system does not
+// report it.
 func parentName() string {
 	name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", os.Getppid()))
 	return string(bytes.TrimSpace(name))

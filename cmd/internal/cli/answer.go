@@ -13,7 +13,7 @@ import (
 	"terminalproxy/gateway/text"
 )
 
-// PrintAnswer prints v with --json, and lines for people without it.
+// PrintAnswer prints v with --json, and otherwise the lines for people.
 func (env *Env) PrintAnswer(v any, lines ...string) error {
 	if env.JSON {
 		return env.PrintJSON(v)
@@ -21,7 +21,7 @@ func (env *Env) PrintAnswer(v any, lines ...string) error {
 	return env.PrintLines(lines...)
 }
 
-// PrintTable prints rows, whose cells tabs separate.
+// PrintTable prints rows of tab-separated cells.
 func (env *Env) PrintTable(rows []string) error {
 	w := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
 	_, err := fmt.Fprintln(w, strings.Join(rows, "\n"))
@@ -54,7 +54,7 @@ func (env *Env) PrintNotes(notes []string) error {
 	return env.PrintLines(text.Messages(notes))
 }
 
-// NewLogger writes to standard error, or discards; done writes the rest.
+// NewLogger returns a logger that writes to standard error, or discards; done flushes it.
 func (env *Env) NewLogger(on, json bool, level slog.Level) (log *slog.Logger, done func()) {
 	if !on {
 		return slog.New(slog.DiscardHandler), func() {}
@@ -63,7 +63,7 @@ func (env *Env) NewLogger(on, json bool, level slog.Level) (log *slog.Logger, do
 	return l.Logger, l.Close
 }
 
-// WriteAnswer writes to a file, or for - to standard output. subject names it in an error.
+// WriteAnswer writes to a file, or to standard output if name is -. Errors name the subject.
 func WriteAnswer(env *Env, subject, name string, b []byte) error {
 	if name == "-" {
 		_, err := env.Out.Write(b)

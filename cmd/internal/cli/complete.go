@@ -16,8 +16,8 @@ import (
 // completeTime bounds how long a shell waits after Tab.
 const completeTime = time.Second
 
-// completions are the values of flags that a shell can offer, by the flag's name, or by a command's
-// and the flag's.
+// completions are the values of flags that a shell can offer, by flag name or by command and flag
+// name.
 var completions = map[string][]string{
 	"level": {
 		string(protocol.LevelDrive) + "\tevery key",
@@ -49,8 +49,8 @@ var completions = map[string][]string{
 	},
 }
 
-// AddCompletions says what a shell offers for a command: the ids of sessions as the first argument,
-// where it takes one, the words that a flag knows, and never the files of the directory.
+// AddCompletions defines what a shell offers for a command: session ids as the first argument, the
+// known values of a flag, and never the files of the directory.
 func AddCompletions(env *Env, cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		AddCompletions(env, sub)
@@ -76,7 +76,7 @@ func AddCompletions(env *Env, cmd *cobra.Command) {
 	}
 }
 
-// completeID offers the sessions that run and begin with the word.
+// completeID offers the running sessions whose ids begin with the word.
 func (env *Env) completeID(
 	cmd *cobra.Command,
 	args []string,

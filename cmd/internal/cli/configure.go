@@ -18,7 +18,7 @@ import (
 	"terminalproxy/proxy/terminal/keys"
 )
 
-// neverInFile are the flags that make no sense in a file: they are about one call.
+// neverInFile are the flags that are invalid in a file, because they concern one call.
 var neverInFile = []string{
 	"help",
 	"version",
@@ -32,9 +32,9 @@ var neverInFile = []string{
 	OutFlag,
 }
 
-// despite are the commands that work in spite of a wrong configuration: they take the keyboard
-// back, or help to find the fault. They use the built-in defaults then, and report it.
-var despite = []string{
+// toleratesBadConfig lists the commands that work despite a faulty configuration: they take the
+// keyboard back, or help to find the fault. They then use the built-in defaults, and report it.
+var toleratesBadConfig = []string{
 	"reclaim",
 	"hide",
 	"mute",
@@ -46,8 +46,8 @@ var despite = []string{
 	"version",
 }
 
-// applyConfiguration sets the flags of a command to what the user's configuration says, where the
-// command line and the environment say nothing.
+// applyConfiguration sets the flags of a command from the user's configuration, unless the command
+// line or the environment sets them.
 func (env *Env) applyConfiguration(cmd *cobra.Command) error {
 	file, err := settingsfile.User()
 	if err == nil {
@@ -57,8 +57,8 @@ func (env *Env) applyConfiguration(cmd *cobra.Command) error {
 	switch {
 	case !found:
 		return err
-	case slices.Contains(despite, commandName(cmd)):
-		if cmd.Name() != "config" && cmd.Name() != "doctor" { // which say it themselves
+	case slices.Contains(toleratesBadConfig, commandName(cmd)):
+		if cmd.Name() != "config" && cmd.Name() != "doctor" { // these report it themselves
 			_, _ = fmt.Fprintf(env.Err, "gateway: configuration: %v; using the built-in defaults\n",
 				wrong)
 		}
@@ -71,8 +71,8 @@ func (env *Env) applyConfiguration(cmd *cobra.Command) error {
 	return f.WithHint("gateway config shows the settings in force")
 }
 
-// presetFlags takes what concerns the command: its own table, and those of the commands that it is
-// a part of.
+// presetFlags applies the tables that concern the command: its own, and those of its parent
+// commands.
 func (env *Env) presetFlags(file *settingsfile.File, cmd *cobra.Command) error {
 	if file == nil {
 		return nil
@@ -84,7 +84,7 @@ func (env *Env) presetFlags(file *settingsfile.File, cmd *cobra.Command) error {
 			return err
 		}
 		if flags.Set.Changed("config") {
-			continue // serve is told of another file
+			continue // serve has a flag for another file
 		}
 		lines, err := file.Preset(table, flags)
 		if err != nil {
@@ -97,13 +97,13 @@ func (env *Env) presetFlags(file *settingsfile.File, cmd *cobra.Command) error {
 	taste, err := file.Taste()
 	env.Taste = taste
 	if err == nil && commandName(cmd) == "policy check" {
-		err = forProxy(file)
+		err = findProxyFault(file)
 	}
 	return err
 }
 
-// forProxy returns what proxy finds wrong in the file; if it finds an error, no [[allow]] counts.
-func forProxy(file *settingsfile.File) error {
+// findProxyFault returns the error that proxy finds in the file, with which no [[allow]] counts.
+func findProxyFault(file *settingsfile.File) error {
 	if _, _, err := file.Rules(); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func ProxyFlags() settingsfile.Flags {
 	return settingsfile.Flags{Set: new(proxyflags.Flags).Set(), Never: settingsfile.NeverProxy}
 }
 
-// TableOf returns a command's table and the flags that stand in it: its own, and those that its
+// TableOf returns a command's table and the flags allowed in it: its own, and those that its
 // subcommands inherit.
 func TableOf(cmd *cobra.Command) (name string, flags settingsfile.Flags) {
 	name = strings.ReplaceAll(cmd.CommandPath(), " ", ".")
@@ -135,15 +135,16 @@ func TableOf(cmd *cobra.Command) (name string, flags settingsfile.Flags) {
 // Subcommands returns the names of the tables in a command's table.
 func Subcommands(cmd *cobra.Command) (names []string) {
 	for _, sub := range cmd.Commands() {
-		if Settled(sub) {
+		if HasTable(sub) {
 			names = append(names, sub.Name())
 		}
 	}
 	return names
 }
 
-// Settled reports whether a command has a table: shells and this program itself call the others.
-func Settled(cmd *cobra.Command) bool {
+// HasTable reports whether a command has a table. Commands for shells and for this program itself
+// have none.
+func HasTable(cmd *cobra.Command) bool {
 	return !cmd.Hidden && cmd.Name() != "help" && cmd.Name() != "completion"
 }
 
@@ -151,7 +152,8 @@ var flagName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`--([a-z][a-z-]*)`)
 })
 
-// withPosition adds to an error's text where the configuration sets the flag that the error names.
+// withPosition adds the position in the configuration to an error's text if the configuration sets
+// the flag that the error names.
 func (env *Env) withPosition(text string) string {
 	for _, m := range flagName().FindAllStringSubmatch(text, -1) {
 		if at := env.Preset[m[1]]; at != "" {
@@ -166,7 +168,7 @@ func UserKeys() (b keys.Bindings) {
 	named := func(setting string, parse func(string) (keys.CtrlKey, error)) (key keys.CtrlKey) {
 		file, err := settingsfile.User()
 		if err != nil {
-			return key // every other command says so
+			return key // every other command reports that
 		}
 		v, _, _ := file.Table(settingsfile.TableProxy).Value(setting)
 		name, _ := v.(string)

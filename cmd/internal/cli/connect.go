@@ -23,7 +23,7 @@ import (
 	"terminalproxy/proxy/consent/names"
 )
 
-// DefaultName is the agent that a command line is when --as says nothing else.
+// DefaultName is the agent's name without --as.
 const DefaultName = "cli"
 
 // Endpoint returns the gateway that the flags name, with its token.
@@ -44,8 +44,8 @@ func (env *Env) Endpoint() (endpoint.Endpoint, error) {
 	return ep, nil
 }
 
-// ClientConfig returns how a client reaches the gateways of an address at one of their paths. view
-// is the path for a token that may not use that one, "" if all may.
+// ClientConfig returns the configuration of a client for the gateways of an address at one of their
+// paths. view is the path for a token that may not use the other one, "" if all may.
 func (env *Env) ClientConfig(ep endpoint.Endpoint, path, view string) client.Config {
 	var doors []client.Door
 	for _, one := range ep.All() {
@@ -78,8 +78,8 @@ func (env *Env) ClientConfig(ep endpoint.Endpoint, path, view string) client.Con
 	}
 }
 
-// dialAsViewer makes a client that connects as a viewer, for an owner's acts. Where a token is
-// wanted it is the owner's.
+// dialAsViewer connects as a viewer, for an owner's acts. If the gateway needs a token, it uses the
+// owner's.
 func (env *Env) dialAsViewer() (*client.Client, error) {
 	ep, err := env.Endpoint()
 	if err != nil {
@@ -93,8 +93,8 @@ func (env *Env) dialAsViewer() (*client.Client, error) {
 	return client.New(env.ClientConfig(ep, protocol.PathView, "")), nil
 }
 
-// dialAsAgent makes a client that joins a gateway; own is for [orKept]. Only a command that will
-// ask for control needs an identity; looking leaves no file behind.
+// dialAsAgent connects as an agent; own is for dialOrServeKept. Only a command that will ask for
+// control needs an identity: create makes its file, and reading leaves no file behind.
 func (env *Env) dialAsAgent(name string, create bool, own *LocalShare) (*client.Client, error) {
 	ep, err := env.Endpoint()
 	if err != nil {
@@ -109,14 +109,14 @@ func (env *Env) dialAsAgent(name string, create bool, own *LocalShare) (*client.
 	}
 	cfg := env.ClientConfig(ep, protocol.PathAgent, protocol.PathView)
 	cfg.Dial, cfg.Name, cfg.Key = dialOrServeKept(ep, own), name, key
-	if err := env.AsksWith(&cfg, env.AgentToken); err != nil {
+	if err := env.IdentifyAgent(&cfg, env.AgentToken); err != nil {
 		return nil, err
 	}
 	return client.New(cfg), nil
 }
 
-// NoGateway adds what to do to the failure of a command that only joins.
-func NoGateway(err error) error {
+// WithGatewayHint adds the next step to the failure of a command that only connects.
+func WithGatewayHint(err error) error {
 	if gone, ok := errors.AsType[*client.Unreachable](err); ok {
 		if dir, ok := errors.AsType[*userdirs.DirError](gone.Cause); ok {
 			return Fail(StatusNoGateway, "connect: %w", dir).
@@ -141,9 +141,9 @@ func (env *Env) WithClient(name string, create bool, work func(*client.Client) e
 	return errors.Join(UseClient(c, err, work), own.Close())
 }
 
-// AsPerson runs a person's work on a connection: as a viewer of the local gateway, where a person
-// needs no token, and elsewhere as the agent that has one.
-func (env *Env) AsPerson(as string, work func(*client.Client) error) error {
+// WithPerson runs a person's work on a connection: as a viewer of the local gateway, which requires
+// no token from people, and elsewhere as the agent that has a token.
+func (env *Env) WithPerson(as string, work func(*client.Client) error) error {
 	ep, err := env.Endpoint()
 	if err != nil {
 		return err
@@ -173,11 +173,12 @@ func UseClient(c *client.Client, err error, work func(*client.Client) error) err
 		return err
 	}
 	err = work(c)
-	return NoGateway(errors.Join(err, c.Close()))
+	return WithGatewayHint(errors.Join(err, c.Close()))
 }
 
-// Identity returns the secret that makes this command line the same agent each time, one for each
-// name. The state directory keeps it. Without create, it returns "" if the file does not exist.
+// Identity returns the secret that identifies this command line as the same agent each time, one
+// for each name. It is kept in the state directory. Without create, Identity returns "" if the file
+// does not exist.
 func Identity(name string, create bool) (string, error) {
 	dir, err := userdirs.State()
 	if err != nil && !create {
@@ -194,15 +195,15 @@ func Identity(name string, create bool) (string, error) {
 		}
 		if err := NewSecret(path, rand.Text()+rand.Text()); err != nil &&
 			!errors.Is(err, fs.ErrExist) {
-			return "", Unwritten(fmt.Errorf("this command's identity: %w", err), "XDG_STATE_HOME")
+			return "", WriteFailure(fmt.Errorf("this command's identity: %w", err), "XDG_STATE_HOME")
 		}
 		secret, err = auth.ReadTokenFile(path)
 	}
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) && !create {
-			return "", nil // a command that only looks needs no identity
+			return "", nil // a command that only reads needs no identity
 		}
-		return "", Unwritten(fmt.Errorf("this command's identity: %w", err), "XDG_STATE_HOME")
+		return "", WriteFailure(fmt.Errorf("this command's identity: %w", err), "XDG_STATE_HOME")
 	}
 	if name == DefaultName {
 		return secret, nil

@@ -1,4 +1,4 @@
-// Package cli is one invocation of the gateway command: its flags, streams, exit status and
+// Package cli represents one invocation of the gateway command: its flags, streams, exit status and
 // configuration, the connection to a gateway, and the person at its terminal.
 package cli
 
@@ -43,21 +43,21 @@ type Env struct {
 	TokenFile  string // --token-file
 	JSON       bool   // --json
 	AgentToken string // --agent-token of request
-	// TokenNamed: the token file is named on the command line, and not by the environment.
+	// TokenNamed is set if the command line names the token file, and not the environment.
 	TokenNamed bool
-	// Taste is what the configuration says of sessions that are hosted here and of recordings, and
-	// preset what it set of the command's flags: where, by name.
+	// Taste is the configuration's part about sessions hosted here and recordings, and preset has
+	// the positions of the command's flags that the configuration set, by name.
 	Taste  proxy.Taste
 	Preset map[string]string
-	// Command is what runs, "" until the command line was found good.
+	// Command is the running command, "" until the command line is known to be valid.
 	Command string
-	// NewRoot makes the command line anew, with the defaults of all flags.
+	// NewRoot makes a new command line, with the defaults of all flags.
 	NewRoot func() *cobra.Command
-	// Status is the exit status of a command that worked, for commands with other statuses than 0.
+	// Status is the exit status of a successful command that has others than 0.
 	Status int
 }
 
-// Failure is an error that knows its exit status and what to do about it.
+// Failure is an error with an exit status and a hint.
 type Failure struct {
 	Status int // StatusUndefined: see statusOf
 	Cause  error
@@ -67,12 +67,12 @@ type Failure struct {
 func (f *Failure) Error() string { return f.Cause.Error() }
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// Fail makes the failure that ends a command with this exit status.
+// Fail returns a failure with an exit status.
 func Fail(status int, format string, args ...any) *Failure {
 	return &Failure{Status: status, Cause: fmt.Errorf(format, args...)}
 }
 
-// Usage makes the failure of a wrong command line.
+// Usage returns the failure for an invalid command line.
 func Usage(format string, args ...any) error { return Fail(StatusUsage, format, args...) }
 
 // WithHint adds a hint with the next step.
@@ -81,7 +81,7 @@ func (f *Failure) WithHint(hint string) *Failure {
 	return f
 }
 
-// reportError says what went wrong, in a sentence, and gives the exit status.
+// reportError prints the error and its hint, and returns the exit status.
 func (env *Env) reportError(err error) int {
 	f, ok := errors.AsType[*Failure](err)
 	if !ok {
@@ -93,7 +93,7 @@ func (env *Env) reportError(err error) int {
 	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "\n  ")
 	if prefix, _, _ := strings.Cut(text, ":"); env.Command != "" && strings.Contains(prefix, " ") &&
 		prefix != env.Command && !strings.HasPrefix(prefix, env.Command+" ") {
-		text = env.Command + ": " + text // it is only a why
+		text = env.Command + ": " + text // the text lacks the subject
 	}
 	_, _ = fmt.Fprintf(env.Err, "gateway: %s\n", env.withPosition(text))
 	if hint := env.hintFor(f); hint != "" {

@@ -10,7 +10,7 @@ import (
 // ImageFlag names the flag for pictures that go with a prompt.
 const ImageFlag = "image"
 
-// OutFlag names the file of one new token: a configuration cannot set it for all.
+// OutFlag names the file of one new token, so a configuration cannot set it.
 const OutFlag = "out"
 
 // AsHelp is the help of --as.
@@ -27,7 +27,7 @@ func CheckGrant(level string, forTime time.Duration) error {
 	return nil
 }
 
-// Sentence is text for the user on one line, without what they could not see.
+// Sentence returns a flag's text for the user on one line, without invisible characters.
 func Sentence(flag, reason string) (string, error) {
 	reason, err := text.Sentence("--"+flag, reason)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// SessionArg returns the session that a command line names. "" stands for the only one that runs.
+// SessionArg returns the session that a command line names, or "" for the only running one.
 func SessionArg(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -33,11 +33,11 @@ func OnSession(
 	}
 }
 
-// MostNamed is how many sessions an error names.
+// MostNamed is how many sessions an error lists.
 const MostNamed = 10
 
-// Lookup finds a session by its id or name, or by a beginning that only one has; "" means the only
-// one that runs. If no session or several fit, the error lists the candidates.
+// Lookup finds a session by its id or name, or by a unique prefix; "" means the only running one.
+// If no session or several match, the error lists the candidates.
 func Lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionInfo, error) {
 	var sessions, fits []protocol.SessionInfo
 	for gather := c.Gather(); ; {
@@ -55,7 +55,8 @@ func Lookup(ctx context.Context, c *client.Client, id string) (protocol.SessionI
 	return protocol.SessionInfo{}, lookupFailure(sessions, fits, id)
 }
 
-// lookupFailure says why id names no session, or several, and lists the candidates.
+// lookupFailure returns the error for an id that names no session, or several, and lists the
+// candidates.
 func lookupFailure(sessions, fits []protocol.SessionInfo, id string) error {
 	problem := fmt.Sprintf("no session %.40q", id)
 	meant, more := text.SelectCandidates(sessions)

@@ -18,13 +18,13 @@ import (
 	"terminalproxy/proxy"
 )
 
-// TerminalPatience is how long a terminal may take nothing before the person is let go.
+// TerminalPatience is how long a terminal may block before the person is detached.
 const TerminalPatience = time.Minute
 
 const hintOwnerToken = "create one with: gateway token create owner --role owner --save"
 
-// OwnerToken returns the owner's token: from the file that the command line names, else from the
-// owner's own place, else from the file that the environment names, which may be an agent's.
+// OwnerToken returns the owner's token: from the file that the command line names, otherwise from
+// the default file, otherwise from the file that the environment names, which may be an agent's.
 func (env *Env) OwnerToken() (string, error) {
 	own, err := userdirs.OwnerTokenPath()
 	if err != nil {
@@ -47,8 +47,8 @@ func (env *Env) OwnerToken() (string, error) {
 
 var errNotAgreed = errors.New("cancelled, nothing was changed")
 
-// RequirePerson returns the terminal at which the owner is asked. An act that gives agents more
-// always needs one: an agent that runs commands has no terminal of its own to answer at.
+// RequirePerson returns the terminal at which the owner confirms. An act that gives agents rights
+// always needs one: an agent's shell has no terminal at which to confirm.
 func (env *Env) RequirePerson() (*os.File, error) {
 	in, ok := env.In.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
@@ -61,7 +61,7 @@ func (env *Env) RequirePerson() (*os.File, error) {
 	return in, nil
 }
 
-// RequireOutside refuses what only a person may do where an agent may be typing.
+// RequireOutside refuses an act that only a person may do, if an agent may be typing.
 func (env *Env) RequireOutside(hint string) error {
 	if session := os.Getenv(proxy.SessionVariable); session != "" {
 		return Fail(StatusForbidden,
@@ -71,7 +71,7 @@ func (env *Env) RequireOutside(hint string) error {
 	return nil
 }
 
-// AskAgreement asks the owner.
+// AskAgreement asks the owner to confirm with yes.
 func (env *Env) AskAgreement(ctx context.Context, in io.Reader, question string) error {
 	_, _ = fmt.Fprintf(env.Err, "%s [y/N] ", question)
 	answer := make(chan string, 1)
@@ -90,8 +90,8 @@ func (env *Env) AskAgreement(ctx context.Context, in io.Reader, question string)
 	return Fail(StatusRefused, "%s: %w", env.Command, errNotAgreed)
 }
 
-// RequireTerminal returns the terminal that a program draws on. Without one it fails and hints at
-// the alternative.
+// RequireTerminal returns the terminal for a program that draws. Without one it fails; the argument
+// is the hint at the alternative.
 func (env *Env) RequireTerminal(without string) (in, out *os.File, err error) {
 	in, isIn := env.In.(*os.File)
 	out, isOut := env.Out.(*os.File)

@@ -20,8 +20,8 @@ import (
 	"terminalproxy/cmd/internal/process/version"
 )
 
-// noCommand refuses an unknown command, and lists those with a similar name.
-func noCommand(cmd *cobra.Command, args []string) error {
+// rejectUnknown rejects an unknown command, and lists those with a similar name.
+func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -32,10 +32,10 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	return f.WithHint("see gateway --help")
 }
 
-// MoreHint is the annotation of a command that has more to say about a wrong command line.
+// MoreHint is the annotation with a further hint for usage errors of a command.
 const MoreHint = "hint"
 
-// explainUse makes a command answer too few or too many arguments with its usage.
+// explainUse makes a command answer a wrong number of arguments with its usage.
 func explainUse(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		explainUse(sub)
@@ -61,7 +61,7 @@ func explainUse(cmd *cobra.Command) {
 	}
 }
 
-// commandName returns the command as the user types it after gateway.
+// commandName returns the command as typed after gateway.
 func commandName(cmd *cobra.Command) string {
 	return strings.TrimPrefix(cmd.CommandPath(), "gateway ")
 }
@@ -69,7 +69,8 @@ func commandName(cmd *cobra.Command) string {
 // Table adds a program's commands to its root.
 type Table func(env *Env, root *cobra.Command)
 
-// Run runs the program without its process: it never exits and reads no global but the environment.
+// Run runs the program within this process: it never exits and reads no global state except the
+// environment.
 func Run(
 	ctx context.Context,
 	commands Table,
@@ -94,7 +95,7 @@ func Run(
 	return env.reportError(err)
 }
 
-// helpWriter keeps the error of a write: package cobra ignores those of the help and the version.
+// helpWriter keeps write errors, which package cobra ignores for the help and the version.
 type helpWriter struct {
 	io.Writer
 	err error
@@ -106,7 +107,7 @@ func (w *helpWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Main runs the program as this process, and ends it.
+// Main runs the program and exits.
 func Main(commands Table) {
 	harden.ProtectProcess()
 	if short := limits.FindShortage(); short != nil {
@@ -124,7 +125,7 @@ func Main(commands Table) {
 	os.Exit(status)
 }
 
-// NewRoot makes the program's command line. Its flags have their defaults.
+// NewRoot makes the program's command line, with the defaults of its flags.
 func NewRoot(env *Env, commands Table) *cobra.Command {
 	env.NewRoot = func() *cobra.Command { return NewRoot(new(Env), commands) }
 	root := &cobra.Command{
@@ -134,7 +135,7 @@ func NewRoot(env *Env, commands Table) *cobra.Command {
 			"the keyboard, and types while a grant lasts.\n\n" +
 			"Exit status: 0 done; 1 refused, or a condition not met; 2 usage; 3 no such session; " +
 			"4 not permitted; 5 no gateway; 124 timeout.",
-		Args:                       noCommand,
+		Args:                       rejectUnknown,
 		Version:                    version.String(),
 		SuggestionsMinimumDistance: 2,
 		SilenceErrors:              true,
@@ -173,7 +174,7 @@ func (env *Env) addFlags(f *pflag.FlagSet) {
 		"`FILE` with the token for a remote gateway; env PROXY_TOKEN_FILE")
 }
 
-// explainFlag words an error in a command's flags.
+// explainFlag rewrites an error in a command's flags.
 func explainFlag(cmd *cobra.Command, err error) error {
 	help := "see " + cmd.CommandPath() + " --help"
 	if words, hint, ok := flagwords.Explain(err); ok {
@@ -182,10 +183,8 @@ func explainFlag(cmd *cobra.Command, err error) error {
 	return &Failure{Status: StatusUsage, Cause: err, Hint: help}
 }
 
-// KeptName is the argv[0] of a process that hosts a program in no terminal's session, by which this
-// program knows that it is one.
+// KeptName is the argv[0] of a process that hosts a program without a terminal.
 const KeptName = "gateway-kept"
 
-// keptOutput returns the pipes on which a process that outlives its starter reports how it began.
-// It has no other output.
+// keptOutput returns the pipes on which such a process reports its start. It has no other output.
 func keptOutput() (out, errw *os.File) { return os.NewFile(3, "out"), os.NewFile(4, "err") }

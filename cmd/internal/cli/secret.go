@@ -13,9 +13,9 @@ import (
 	"terminalproxy/gateway/userdirs"
 )
 
-// Unwritten makes the failure to write a file in a directory of the user; the hint names the
-// variable that sets another directory.
-func Unwritten(err error, variable string) error {
+// WriteFailure returns the failure to write a file in a directory of the user. Its hint names the
+// variable that chooses another directory.
+func WriteFailure(err error, variable string) error {
 	hint := "set " + variable + " to a directory in which you can write"
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -28,8 +28,7 @@ func Unwritten(err error, variable string) error {
 	return &Failure{Status: StatusRefused, Cause: err, Hint: hint}
 }
 
-// NewSecret writes a secret to a new file of mode 0600 in a directory of mode 0700, whole or not at
-// all.
+// NewSecret writes a secret to a new file of mode 0600 in a directory of mode 0700, atomically.
 func NewSecret(path, secret string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -44,7 +43,7 @@ func NewSecret(path, secret string) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("file for a secret: %w", err)
 	}
-	return os.Link(f.Name(), path) // of two that do so at once, the first one wins
+	return os.Link(f.Name(), path) // if two processes do so at once, the first one wins
 }
 
 // OpenTokens opens the token file that a flag names, or the one in the state directory.
@@ -62,7 +61,7 @@ func OpenTokens(path string) (string, *auth.Store, error) {
 		if strings.HasPrefix(err.Error(), "token file") {
 			f = Fail(StatusUsage, "%w", err)
 		}
-		if u, ok := errors.AsType[*Failure](Unwritten(err, "XDG_STATE_HOME")); ok && own {
+		if u, ok := errors.AsType[*Failure](WriteFailure(err, "XDG_STATE_HOME")); ok && own {
 			f = f.WithHint(u.Hint)
 		}
 		return "", nil, f

@@ -17,7 +17,7 @@ func TestUnwrittenNamesTheNextStep(t *testing.T) {
 		syscall.ENOSPC: full, syscall.EDQUOT: full, syscall.EROFS: other, syscall.EACCES: other,
 		syscall.ENOTDIR: other, syscall.EIO: "",
 	} {
-		err := Unwritten(fmt.Errorf("token file: %w", &fs.PathError{Op: "write", Path: "/x", Err: cause}), "XDG_STATE_HOME")
+		err := WriteFailure(fmt.Errorf("token file: %w", &fs.PathError{Op: "write", Path: "/x", Err: cause}), "XDG_STATE_HOME")
 		f, ok := errors.AsType[*Failure](err)
 		require.Equal(t, want != "", ok, cause)
 		if ok {

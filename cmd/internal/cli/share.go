@@ -30,8 +30,8 @@ func dialOrServeKept(ep endpoint.Endpoint, own *LocalShare) func(context.Context
 	}
 }
 
-// LocalShare is this process's part in the local gateway, made at the first connection: a program
-// that only gets asked for its tools touches no directory.
+// LocalShare is this process's part in the local gateway. It is created with the first connection,
+// so that a program that is only asked for its tools touches no directory.
 type LocalShare struct {
 	Log *slog.Logger
 
@@ -48,7 +48,7 @@ func (s *LocalShare) DialLocal(ctx context.Context) (net.Conn, error) {
 	return local.Dial(ctx)
 }
 
-// JoinLocal joins the gateway if this process serves it; otherwise the seat is nil.
+// JoinLocal joins the gateway if this process serves it; otherwise it returns a nil seat.
 func (s *LocalShare) JoinLocal() (link.Seat, error) {
 	local, err := s.localGateway()
 	if err != nil {

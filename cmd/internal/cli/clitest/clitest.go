@@ -33,7 +33,7 @@ const AsProgram = "GATEWAY_TEST_AS_PROGRAM"
 // tested are the commands that a package's tests run.
 var tested cli.Table
 
-// Main runs a package's tests, which may run these commands.
+// Main runs the tests of a package, which may run these commands.
 func Main(m *testing.M, commands cli.Table) {
 	tested = commands
 	if os.Getenv(AsProgram) != "" {
@@ -120,7 +120,7 @@ type Terminal struct {
 	seq   uint64
 	state protocol.Keyboard
 	Typed []string
-	Bye   []string // notes of releases
+	Bye   []string // notes of released grants
 	// Decided are an owner's decisions.
 	Decided []*protocol.ControlDecide
 	// Said are messages; waiting sets what happens to them.

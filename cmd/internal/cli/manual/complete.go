@@ -10,7 +10,7 @@ import (
 //go:embed shells
 var shells embed.FS
 
-// flagValues are the values that a flag of proxy knows, by the flag's name.
+// flagValues holds the valid values of proxy's flags, by flag name.
 var flagValues = map[string][]string{
 	"grant":     {"drive", "type"},
 	"notify":    {"terminal", "off"},
@@ -37,7 +37,7 @@ func visibleOptions(set *pflag.FlagSet) []option {
 	return all
 }
 
-// shortenDescription returns the first part, which has room beside a flag.
+// shortenDescription returns the first part of a description, which fits beside a flag.
 func shortenDescription(description string) string {
 	for _, end := range []string{" (", ", e.g.", ". ", "; ", ": "} {
 		description, _, _ = strings.Cut(description, end)
@@ -56,7 +56,7 @@ func (o option) takesFile() bool { return o.value == "FILE" }
 func fillTemplate(shell string, marksAndTexts ...string) string {
 	template, err := shells.ReadFile("shells/proxy." + shell)
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // the file is embedded
 	}
 	return strings.NewReplacer(marksAndTexts...).Replace(string(template))
 }

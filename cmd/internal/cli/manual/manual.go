@@ -1,5 +1,5 @@
 // Package manual writes the man(1) pages and the shell completions of both commands from the text
-// of their --help. It must not know what a flag does.
+// of their --help. It must not depend on what a flag does.
 package manual
 
 import (
@@ -14,7 +14,7 @@ import (
 	"terminalproxy/cmd/internal/config/proxyflags"
 )
 
-// The directories below a share directory in which man and the shells look.
+// The directories below a share directory that man and the shells search.
 const (
 	manDir  = "man/man1"
 	bashDir = "bash-completion/completions"
@@ -22,8 +22,8 @@ const (
 	fishDir = "fish/vendor_completions.d"
 )
 
-// Write makes the pages and completions of proxy, and of gateway with its commands, in the
-// directories below share in which man and the shells look. It replaces existing files.
+// Write writes the pages and completions of proxy, and of gateway with its commands, below the
+// directory share. It replaces existing files.
 func Write(share string, gateway *cobra.Command) error {
 	set := new(proxyflags.Flags).Set()
 	text := func(s string) func(io.Writer) error {

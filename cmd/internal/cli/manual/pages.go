@@ -9,7 +9,7 @@ import (
 	"terminalproxy/cmd/internal/config/proxyflags"
 )
 
-// proxyPage is proxy(1).
+// proxyPage returns proxy(1).
 func proxyPage(set *pflag.FlagSet) string {
 	r := newPage("proxy",
 		"run a program on your terminal, where AI agents can watch and type while you let them")
@@ -27,7 +27,7 @@ func proxyPage(set *pflag.FlagSet) string {
 	return r.String()
 }
 
-// gatewayPage is gateway(1), with all commands in their groups.
+// gatewayPage returns gateway(1), with all commands in their groups.
 func gatewayPage(root *cobra.Command) string {
 	r := newPage("gateway", root.Short)
 	r.writeSection("Synopsis")

@@ -12,7 +12,7 @@ import (
 // roff is a page in the macros of man(7).
 type roff struct{ strings.Builder }
 
-// newPage begins a page of section 1 with its title, the command's name and its short description.
+// newPage starts a page of section 1 with its title, the command's name and its short description.
 func newPage(name, short string) *roff {
 	r := &roff{}
 	fmt.Fprintf(r, ".TH %s 1 %q %q %q\n",

@@ -1,4 +1,4 @@
-// Package marks has the lines by which a shell marks where its commands begin and end.
+// Package marks provides the lines with which a shell marks where its commands begin and end.
 package marks
 
 import (
@@ -14,15 +14,15 @@ import (
 //go:embed marks.*sh
 var markFiles embed.FS
 
-// plainBash are arguments with which bash only talks to its terminal.
+// plainBash are the arguments with which bash remains an interactive shell.
 var plainBash = []string{"-i", "-l", "--login", "--norc", "--noprofile"}
 
-// MarkStart has bash read the snippet before its first prompt, after its start files, and then
-// forget how it came there. Where these set PROMPT_COMMAND anew, there are no marks.
+// MarkStart makes bash evaluate the snippet before its first prompt, after its start files, and
+// then removes its own variables. If the start files set PROMPT_COMMAND, there are no marks.
 const MarkStart = `eval "${__marks_start-}"`
 
-// Env returns the environment by which a bash that an agent starts marks its commands; nil
-// for any other program.
+// Env returns the environment that makes a bash started by an agent mark its commands, or nil for
+// another program.
 func Env(m *protocol.ProxyStart) []string {
 	before := os.Getenv("PROMPT_COMMAND")
 	plain := !slices.ContainsFunc(m.Args, func(arg string) bool {

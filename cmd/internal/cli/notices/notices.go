@@ -1,4 +1,4 @@
-// Package notices is the flags that tell people elsewhere that an agent waits.
+// Package notices provides the flags for notifying people elsewhere that an agent waits.
 package notices
 
 import (
@@ -15,7 +15,7 @@ import (
 	"terminalproxy/gateway/doors/page/waiting"
 )
 
-// Flags say whom to tell that an agent waits.
+// Flags are the receivers and the delay of notifications.
 type Flags struct {
 	urls  []string
 	After time.Duration
@@ -45,9 +45,9 @@ func (n Flags) Read(command string) (targets []notify.Target, err error) {
 	return targets, nil
 }
 
-// Waiting is what telling needs.
+// Waiting configures the notifications.
 type Waiting struct {
-	Targets []notify.Target // without targets no notice is sent
+	Targets []notify.Target // without targets no notification is sent
 	Dial    func(context.Context) (page.Link, error)
 	Session string                      // the only one, "" for all
 	Link    func(session string) string // may return ""
@@ -55,7 +55,7 @@ type Waiting struct {
 	Failed  func(error) // may be nil
 }
 
-// Start tells until stop is called, or ctx ends.
+// Start sends notifications until stop is called or ctx ends.
 func (n Flags) Start(ctx context.Context, to Waiting) (stop func()) {
 	if len(to.Targets) == 0 {
 		return func() {}

@@ -14,18 +14,18 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// Conversation is the conversation of another coding agent, whose people are asked in place of the
-// one who is not at this terminal.
+// Conversation is another coding agent's conversation, whose people are asked because no person is
+// at this terminal.
 type Conversation struct {
 	Client  *client.Client
 	Session string
 }
 
-// SessionID returns the session in which this command runs, "" outside of one.
+// SessionID returns the session in which this command runs, or "".
 func SessionID() string { return os.Getenv(proxy.SessionVariable) }
 
-// New reaches a session through the gateway, as an agent of that name. It connects with the
-// first request.
+// New returns the conversation of a session, reached through the gateway as an agent of that name.
+// It connects with the first request.
 func New(env *cli.Env, session, name string) (*Conversation, error) {
 	ep, err := env.Endpoint()
 	if err != nil {
@@ -36,8 +36,8 @@ func New(env *cli.Env, session, name string) (*Conversation, error) {
 	return &Conversation{Session: session, Client: client.New(cfg)}, nil
 }
 
-// AskPeople puts a request to those people. On an error nothing is allowed; its sentence says why
-// they did not answer.
+// AskPeople asks those people. On an error nothing is allowed; the error says why they did not
+// answer.
 func (o *Conversation) AskPeople(
 	ctx context.Context,
 	r *chat.Request,

@@ -30,12 +30,12 @@ import (
 	"terminalproxy/proxy/terminal/watchdog"
 )
 
-// hostPatience is how long the gateway may take to know the host.
+// hostPatience is how long the gateway may take to register the host.
 const hostPatience = 5 * time.Second
 
-// Host is a client that starts programs as well, on a host in this process, which begins with
-// the first one. What the gateway passes on must be what was asked for here: its word alone starts
-// nothing (SAFETY R33).
+// Host is a client that also starts programs, in a host of this process, which starts with the
+// first program. A start that the gateway forwards must match one that was requested here: the
+// gateway alone can start nothing (SAFETY R33).
 type Host struct {
 	*client.Client
 	Conf  headless.Config
@@ -46,8 +46,8 @@ type Host struct {
 
 	mu     sync.Mutex
 	host   *headless.Host
-	ended  chan struct{}                   // closed when the host has
-	asked  map[string]*protocol.ProxyStart // starts on their way, by request id
+	ended  chan struct{}                   // closed when the host has ended
+	asked  map[string]*protocol.ProxyStart // open starts, by request id
 	secret string
 	reaper *exec.Cmd // nil before the first program
 }
@@ -81,7 +81,7 @@ func New(
 	return p
 }
 
-// Start starts a program on this process's own host.
+// Start starts a program on this process's host.
 func (p *Host) Start(ctx context.Context, m *protocol.ProxyStart) (string, error) {
 	ready, cancel := context.WithTimeoutCause(ctx, hostPatience,
 		errors.New("the gateway did not answer the host in time"))
@@ -102,11 +102,11 @@ func (p *Host) Start(ctx context.Context, m *protocol.ProxyStart) (string, error
 	return p.Client.Start(ctx, m)
 }
 
-// allowStart takes each start that was asked for here, once, and only as it was asked for.
+// allowStart accepts each start that was requested here, once and unchanged.
 func (p *Host) allowStart(m *protocol.ProxyStart) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// the gateway's form of it: the agent's id comes first
+	// the gateway prefixes the agent's id
 	_, id, _ := strings.Cut(m.RequestID, ":")
 	asked := p.asked[id]
 	delete(p.asked, id)
@@ -119,7 +119,7 @@ func (p *Host) allowStart(m *protocol.ProxyStart) error {
 	return nil
 }
 
-// ensureHost returns the host, and starts it first if needed.
+// ensureHost returns the host, and starts it if needed.
 func (p *Host) ensureHost() *headless.Host {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,15 +144,15 @@ func (p *Host) Close() {
 	}
 	<-ended
 	if p.reaper != nil {
-		_ = p.reaper.Wait() // it reads the end of its input
+		_ = p.reaper.Wait() // it ends when its input is closed
 	}
 }
 
 // reapCommand is the hidden command of a reaper.
 const reapCommand = "reap-sessions"
 
-// startReaper starts this program again as a reaper: a process that ends the programs when this one
-// is killed. It is in a session of its own, so that what ends this one does not reach it.
+// startReaper starts this program again as a reaper: a process that ends the programs if this one
+// is killed. It runs in a new session, so that signals to this one do not reach it.
 func (p *Host) startReaper() (io.WriteCloser, error) {
 	cmd := exec.Command(watchdog.Self(), reapCommand) //nolint:noctx // it outlives this process
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -179,8 +179,8 @@ func NewReap(env *cli.Env) *cobra.Command {
 	}
 }
 
-// RefusingHost replaces the host if the gateway is on another machine. That gateway's sessions
-// belong to others, and its word must not start programs here.
+// RefusingHost replaces the host if the gateway is on another machine. Its sessions belong to
+// others, and it must not start programs here.
 type RefusingHost struct {
 	*client.Client
 	At string

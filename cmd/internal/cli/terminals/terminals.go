@@ -1,5 +1,5 @@
-// Package terminals knows which of the proxy's keys a terminal or multiplexer keeps for itself, and
-// the keys that its user presses instead. Its facts are of the dates beside [All]; it assumes that
+// Package terminals lists the proxy's keys that a terminal or multiplexer keeps for itself, and the
+// keys that its user presses instead. Its facts are as of the dates beside [All]; it assumes that
 // an unknown terminal keeps no keys.
 package terminals
 
@@ -48,14 +48,14 @@ func (k Kept) Label() string {
 }
 
 // All holds the terminals, the innermost first: a multiplexer keeps the variables of the terminal
-// that it was started in.
+// in which it was started.
 //
-// Looked up on 26 November 2026. zellij: zellij-utils/assets/config/default.kdl at commit 005d2da
+// Checked on 26 November 2026. zellij: zellij-utils/assets/config/default.kdl at commit 005d2da
 // binds Ctrl+G in every mode, and never the reclaim key. VS Code 1.100.3: testdata has its
 // DEFAULT_COMMANDS_TO_SKIP_SHELL, and Ctrl+Alt+G sends 0x07 whenever the terminal has the focus.
-// Windows Terminal: defaults.json at commit 0175639 binds no key that can be one of these. tmux and
-// screen keep only their prefix. JetBrains' IDEs pass all keys on while "Override IDE shortcuts" is
-// on, which it is by default.
+// Windows Terminal: defaults.json at commit 0175639 binds none of these keys. tmux and screen keep
+// only their prefix. JetBrains' IDEs pass all keys on while "Override IDE shortcuts" is on, which
+// is the default.
 var All = []*Terminal{
 	{
 		Name: "zellij",
@@ -99,8 +99,8 @@ var All = []*Terminal{
 	},
 }
 
-// vsCode holds the keys for the commands that VS Code keeps from the shell. Layouts without the
-// symbol send the key by the digit.
+// vsCode holds the keys of the commands that VS Code does not send to the shell. Layouts without
+// the symbol send the key by the digit.
 var vsCode = []Kept{
 	{
 		"ctrl-g", "ctrl-g", "goes to a recent directory",

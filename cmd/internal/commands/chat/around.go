@@ -7,31 +7,32 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// passed is what became of a request that was put to the people of the conversation around this
-// one.
-type passed struct {
+// forwardedAnswer is the outcome of a request that was forwarded to the people of the enclosing
+// conversation.
+type forwardedAnswer struct {
 	request *chat.Request
 	by      string
 	answer  chat.Answer
 	err     error
 }
 
-// forwardRequest puts a request to the people of the conversation around, until it is closed here.
+// forwardRequest forwards a request to the people of the enclosing conversation, until it is closed
+// here.
 func (t *talk) forwardRequest(r *chat.Request) {
 	ctx, cancel := context.WithCancel(context.Background())
-	t.passing[r.ID] = cancel
-	t.view.printNotice("· %s asks in %s: %s", t.agent.name, t.around.Session,
-		cmp.Or(exactly(r.Tool), "a question"))
-	outer, done := t.around, make(chan struct{})
+	t.cancelForwarded[r.ID] = cancel
+	t.view.printNotice("· %s asks in %s: %s", t.agent.name, t.outerChat.Session,
+		cmp.Or(escapeInvisible(r.Tool), "a question"))
+	outer, done := t.outerChat, make(chan struct{})
 	t.parts.Go(func() { // ends with the answer, with the request or with the session
 		defer close(done)
 		by, answer, err := outer.AskPeople(ctx, r)
 		select {
-		case t.heard <- passed{r, by, answer, err}:
+		case t.forwardedAnswers <- forwardedAnswer{r, by, answer, err}:
 		case <-ctx.Done():
 		}
 	})
-	t.parts.Go(func() { // ends with the one before, or ends it
+	t.parts.Go(func() { // ends the one above if the session ends first
 		defer cancel()
 		select {
 		case <-done:
@@ -40,16 +41,16 @@ func (t *talk) forwardRequest(r *chat.Request) {
 	})
 }
 
-// handleForwarded takes such an answer. Without one the request is refused.
-func (t *talk) handleForwarded(p passed) {
-	cancel := t.passing[p.request.ID]
+// handleForwarded applies a forwarded answer. Without an answer it refuses the request.
+func (t *talk) handleForwarded(p forwardedAnswer) {
+	cancel := t.cancelForwarded[p.request.ID]
 	if cancel == nil {
-		return // it is closed
+		return // closed meanwhile
 	}
-	delete(t.passing, p.request.ID)
+	delete(t.cancelForwarded, p.request.ID)
 	cancel()
 	if p.err != nil {
-		t.view.printNotice("· not asked: %s", exactly(p.err.Error()))
+		t.view.printNotice("· not asked: %s", escapeInvisible(p.err.Error()))
 		t.refuseRequest(p.request)
 		return
 	}
@@ -58,16 +59,16 @@ func (t *talk) handleForwarded(p passed) {
 		t.refuseRequest(p.request)
 		return
 	}
-	t.view.printNotice("· %s", closedWords(&chat.Closed{By: p.by, Answer: p.answer}))
-	if p.answer.Words != "" && !t.agent.hears {
+	t.view.printNotice("· %s", describeClosed(&chat.Closed{By: p.by, Answer: p.answer}))
+	if p.answer.Words != "" && !t.agent.takesRefusalText {
 		t.sendPrompt(p.answer.Words)
 	}
 }
 
-// withdrawForwarded takes a closed request back.
+// withdrawForwarded withdraws a closed request from the enclosing conversation.
 func (t *talk) withdrawForwarded(id string) {
-	if cancel := t.passing[id]; cancel != nil {
-		delete(t.passing, id)
+	if cancel := t.cancelForwarded[id]; cancel != nil {
+		delete(t.cancelForwarded, id)
 		cancel()
 	}
 }

@@ -12,33 +12,32 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// question is what the user is asked: an approval, or a form, of which one question after the other
-// is.
+// question is an approval, or a form whose questions are asked one by one.
 type question struct {
-	number  int // of the questions so far
+	number  int // counts the questions
 	request *chat.Request
-	at      int // in the form
+	at      int // index in the form
 	replies map[string][]string
-	chosen  []string // of the question at hand, where several may be
+	chosen  []string // of the current question, if it allows several
 	open    bool     // the line answers it
 }
 
-// refuseRequest answers for a user who cannot.
+// refuseRequest refuses a request when no user can answer.
 func (t *talk) refuseRequest(r *chat.Request) {
 	t.refused = true
 	if t.session.Answer(r.ID, "", chat.Answer{
 		Words: "No person is here to answer: work without this, or stop.",
 	}) == nil {
-		subject := "an approval of " + exactly(r.Tool)
+		subject := "an approval of " + escapeInvisible(r.Tool)
 		if len(r.Form) > 0 {
 			subject = "a question"
 		}
 		t.view.printNotice("· refused: %s asks for %s, and no person can answer without a terminal",
-			cmp.Or(exactly(r.By), t.agent.name), subject)
+			cmp.Or(escapeInvisible(r.By), t.agent.name), subject)
 	}
 }
 
-// nextQuestion asks what waits longest, if nothing is asked.
+// nextQuestion asks the oldest open request, unless a question is being asked.
 func (t *talk) nextQuestion() {
 	open := t.session.OpenRequests()
 	if t.question != nil || len(open) == 0 {
@@ -50,7 +49,7 @@ func (t *talk) nextQuestion() {
 	t.opens.Reset(questionDelay)
 }
 
-// openQuestion gives the line to the question once the user types nothing else.
+// openQuestion makes the next line answer the question, once the user has stopped typing.
 func (t *talk) openQuestion() {
 	q := t.question
 	if q == nil || q.open {
@@ -73,7 +72,7 @@ func (t *talk) handleClosed(c *chat.Closed) {
 		return
 	}
 	if c.By != you {
-		t.view.printNotice("· closed: %s", cmp.Or(exactly(c.Why), "answered by "+c.By))
+		t.view.printNotice("· closed: %s", cmp.Or(escapeInvisible(c.Why), "answered by "+c.By))
 	}
 	t.question = nil
 	if q.open {
@@ -82,12 +81,12 @@ func (t *talk) handleClosed(c *chat.Closed) {
 	t.nextQuestion()
 }
 
-// handleAnswer takes a line that was typed for a question.
+// handleAnswer handles a line that was typed for a question.
 func (t *talk) handleAnswer(l typed) {
 	q := t.question
 	if q == nil || q.number != l.question {
 		if l.text != "" {
-			t.view.printNotice("· not sent, because that question is closed: %s", exactly(l.text))
+			t.view.printNotice("· not sent, because that question is closed: %s", escapeInvisible(l.text))
 		}
 		return
 	}
@@ -104,7 +103,7 @@ func (t *talk) handleAnswer(l typed) {
 		if !slices.Contains(t.session.OpenRequests(), q.request) {
 			q.open = false
 			t.edit.restoreDraft()
-			if answer.Words != "" && !t.agent.hears && q.request.By == "" {
+			if answer.Words != "" && !t.agent.takesRefusalText && q.request.By == "" {
 				t.sendPrompt(answer.Words)
 			}
 			return // the record of its end is on the way
@@ -114,7 +113,7 @@ func (t *talk) handleAnswer(l typed) {
 	t.edit.promptFor(q.number, q.answerPrompt(), q.choiceLabels())
 }
 
-// fullText returns everything that the request asks: all questions of a form, in order.
+// fullText returns the whole request: all questions of a form, in order.
 func (q *question) fullText() string {
 	if len(q.request.Form) == 0 {
 		return q.questionText("the coding agent")
@@ -130,7 +129,7 @@ func (q *question) fullText() string {
 // questionText returns the question as the screen shows it.
 func (q *question) questionText(agent string) string {
 	var b strings.Builder
-	agent = cmp.Or(exactly(q.request.By), agent)
+	agent = cmp.Or(escapeInvisible(q.request.By), agent)
 	limit := ""
 	if !q.request.Until.IsZero() {
 		limit = " (refused if not answered by " + q.request.Until.Local().Format(time.TimeOnly) +
@@ -146,7 +145,7 @@ func (q *question) questionText(agent string) string {
 
 // writePermission writes what the agent wants to use, and the choices.
 func (q *question) writePermission(b *strings.Builder, agent, limit string) {
-	fmt.Fprintf(b, "? May %s use %s?", agent, exactly(q.request.Tool))
+	fmt.Fprintf(b, "? May %s use %s?", agent, escapeInvisible(q.request.Tool))
 	if q.request.Why != "" {
 		fmt.Fprintf(b, " It says: %s", text.OneLine(q.request.Why))
 	}
@@ -199,14 +198,14 @@ func (q *question) allowedVerdicts() []chat.Choice {
 	return q.request.Allows
 }
 
-// incompleteReason says why an approval is not shown in full; "" if it is.
+// incompleteReason returns why an approval is not shown in full, or "" if it is.
 func (q *question) incompleteReason() string {
 	if _, missing := wholeInput(q.request.Input); missing > 0 {
 		return fmt.Sprintf("it is %d bytes too long to be shown in full here, so it cannot be "+
 			"allowed",
 			missing)
 	}
-	return text.OneLine(exactly(q.request.AtTerminal))
+	return text.OneLine(escapeInvisible(q.request.AtTerminal))
 }
 
 // choiceLabels returns the labels of the choices, in their order.
@@ -220,7 +219,7 @@ func (q *question) choiceLabels() (all []string) {
 	for _, c := range q.allowedVerdicts() {
 		switch c.Verdict {
 		case chat.ForSession:
-			all = append(all, "allow for this session: "+text.OneLine(exactly(c.Covers)))
+			all = append(all, "allow for this session: "+text.OneLine(escapeInvisible(c.Covers)))
 		default:
 			all = append(all, "allow once")
 		}
@@ -242,8 +241,8 @@ func (q *question) answerPrompt() string {
 	return fmt.Sprintf("→ Your answer (1-%d, or type): ", n)
 }
 
-// recordAnswer takes a line as the answer. again says why the line does not fit; otherwise the
-// question goes on unless done is true.
+// recordAnswer parses a line as the answer. again is the reason if the line does not fit; otherwise
+// the question continues unless done is true.
 func (q *question) recordAnswer(line string) (answer chat.Answer, done bool, again string) {
 	if len(q.request.Form) == 0 {
 		answer, again = q.parseVerdict(line)
@@ -287,7 +286,7 @@ func (q *question) parseVerdict(line string) (answer chat.Answer, again string) 
 		len(labels))
 }
 
-// parseChoice returns the label that a line means, or the line itself.
+// parseChoice returns the label that a line selects, or the line itself.
 func (q *question) parseChoice(line string) string {
 	options := q.request.Form[q.at].Options
 	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(options) {
@@ -301,7 +300,7 @@ func (q *question) parseChoice(line string) string {
 	return line
 }
 
-// toggleChoice chooses what a line means, or takes it back: numbers, a label, or other words.
+// toggleChoice selects or deselects what a line names: numbers, a label, or free text.
 func (q *question) toggleChoice(line string) (again string) {
 	words := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' })
 	if slices.ContainsFunc(words, func(w string) bool {

@@ -1,4 +1,4 @@
-// Package chat is the conversation with a coding agent, line by line.
+// Package chat holds a conversation with a coding agent, line by line.
 package chat
 
 import (
@@ -29,22 +29,22 @@ import (
 
 // chatAgent is a coding agent that a person can talk to line by line.
 type chatAgent struct {
-	name    string // as the user writes it, and as author
+	name    string // in --with, and as the author of its texts
 	install string // how to get it
 	drive   func(in chatOptions) chat.Driver
-	// hears: it takes words with a refusal. Others get them as a prompt.
-	hears bool
-	// numbers: it gives a new conversation its id itself.
-	numbers bool
-	// http: it takes a server of tools over HTTP only.
-	http bool
+	// takesRefusalText: a refusal can carry text. Other agents get the text as a prompt.
+	takesRefusalText bool
+	// assignsID: it chooses the id of a new conversation itself.
+	assignsID bool
+	// httpToolsOnly: it accepts a tool server only over HTTP.
+	httpToolsOnly bool
 }
 
 var chatAgents = []chatAgent{
 	{
-		name:    "claude",
-		install: "npm install -g @anthropic-ai/claude-code",
-		hears:   true,
+		name:             "claude",
+		install:          "npm install -g @anthropic-ai/claude-code",
+		takesRefusalText: true,
 		drive: func(in chatOptions) chat.Driver {
 			if in.mode != "" {
 				in.args = append([]string{"--permission-mode", in.mode}, in.args...)
@@ -54,44 +54,44 @@ var chatAgents = []chatAgent{
 		},
 	},
 	{
-		name:    "claude-acp",
-		install: "npm install -g @agentclientprotocol/claude-agent-acp",
-		numbers: true,
+		name:      "claude-acp",
+		install:   "npm install -g @agentclientprotocol/claude-agent-acp",
+		assignsID: true,
 		drive: func(in chatOptions) chat.Driver {
 			return in.acpDriver(acp.Config{
 				Program: "claude-agent-acp",
 				SignIn:  "run claude and type /login",
-				Env:     runs("CLAUDE_CODE_EXECUTABLE", "claude"),
+				Env:     useInstalledProgram("CLAUDE_CODE_EXECUTABLE", "claude"),
 				Mode:    "default",
 				Names:   acp.NamesInMeta,
 			})
 		},
 	},
 	{
-		name:    "codex",
-		install: "npm install -g @agentclientprotocol/codex-acp",
-		numbers: true,
+		name:      "codex",
+		install:   "npm install -g @agentclientprotocol/codex-acp",
+		assignsID: true,
 		drive: func(in chatOptions) chat.Driver {
 			c := acp.Config{
 				Program: "codex-acp",
 				SignIn:  "run codex login",
-				Env:     runs("CODEX_PATH", "codex"),
+				Env:     useInstalledProgram("CODEX_PATH", "codex"),
 				Mode:    "read-only",
 				Names:   acp.NamesAtBegin,
 			}
 			if os.Getenv("INITIAL_AGENT_MODE") != "" {
-				c.Mode = "" // the user decided: by itself it has a model review what it asks for
+				c.Mode = "" // the user chose a mode; by default a model reviews its requests
 			}
 			return in.acpDriver(c)
 		},
 	},
 	{
-		name:    "gemini",
-		install: "npm install -g @google/gemini-cli",
-		numbers: true,
+		name:      "gemini",
+		install:   "npm install -g @google/gemini-cli",
+		assignsID: true,
 		drive: func(in chatOptions) chat.Driver {
 			args := []string{"--acp"}
-			if !decides(in.args, "--approval-mode", "--yolo", "-y") {
+			if !hasAnyFlag(in.args, "--approval-mode", "--yolo", "-y") {
 				args = append(args, "--approval-mode", "default")
 			}
 			return in.acpDriver(acp.Config{
@@ -103,9 +103,9 @@ var chatAgents = []chatAgent{
 		},
 	},
 	{
-		name:    "opencode",
-		install: "npm install -g opencode-ai",
-		numbers: true,
+		name:      "opencode",
+		install:   "npm install -g opencode-ai",
+		assignsID: true,
 		drive: func(in chatOptions) chat.Driver {
 			return in.acpDriver(acp.Config{
 				Program: "opencode",
@@ -116,10 +116,10 @@ var chatAgents = []chatAgent{
 		},
 	},
 	{
-		name:    "copilot",
-		install: "npm install -g @github/copilot",
-		numbers: true,
-		http:    true,
+		name:          "copilot",
+		install:       "npm install -g @github/copilot",
+		assignsID:     true,
+		httpToolsOnly: true,
 		drive: func(in chatOptions) chat.Driver {
 			return in.acpDriver(acp.Config{
 				Program: "copilot",
@@ -142,8 +142,8 @@ func (in chatOptions) acpDriver(c acp.Config) chat.Driver {
 	return acp.New(c)
 }
 
-// runs has an adapter run the program that the user has, and not the one that came with it.
-func runs(variable, program string) []string {
+// useInstalledProgram makes an adapter run the user's program instead of its bundled one.
+func useInstalledProgram(variable, program string) []string {
 	path, err := exec.LookPath(program)
 	if err != nil || os.Getenv(variable) != "" {
 		return nil
@@ -151,8 +151,8 @@ func runs(variable, program string) []string {
 	return []string{variable + "=" + path}
 }
 
-// decides reports whether one of the flags is among the arguments.
-func decides(args []string, flags ...string) bool {
+// hasAnyFlag reports whether any of the flags is among the arguments.
+func hasAnyFlag(args []string, flags ...string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		flag, _, _ := strings.Cut(arg, "=")
 		return slices.Contains(flags, flag)
@@ -164,17 +164,17 @@ type chatOptions struct {
 	words              []string // of the prompt, at most one
 	files              []string // of images
 	with, resume, file string
-	images             []chat.Image  // that go with the first prompt
+	images             []chat.Image  // sent with the first prompt
 	journal            string        // the file of --record-json, or ""
-	mode               string        // in which the agent begins, "" for the one in which it asks
+	mode               string        // the agent's first mode, "" for the one in which it asks
 	silent             bool          // --no-terminal-input
-	within             time.Duration // the time to answer a request; 0 is no limit
-	nested             bool          // the people of the conversation around are asked
+	within             time.Duration // time limit for answering a request; 0 is no limit
+	nested             bool          // ask the people of the enclosing conversation
 	prompt             string
 	args               []string // for the agent
-	id                 string   // of the conversation, "" while the agent did not give it one
-	dir                string   // where the agent works
-	// terminals run what the agent wants to run in terminals, as sessions; nil without them.
+	id                 string   // of the conversation, "" until the agent chooses one
+	dir                string   // the agent's directory
+	// terminals runs the agent's commands as sessions; nil to let the agent run them itself.
 	terminals *chatTerminals
 	share     bool       // --terminals
 	tools     *acp.Tools // for the terminals that the user shares; nil without share
@@ -213,7 +213,7 @@ func New(env *cli.Env) *cobra.Command {
 		newChatAnswer(env),
 		newChatInterrupt(env),
 	} {
-		cmd.AddCommand(underChat(sub))
+		cmd.AddCommand(addChatHint(sub))
 	}
 	return cmd
 }
@@ -274,8 +274,8 @@ func runChat(ctx context.Context, env *cli.Env, in chatOptions) (err error) {
 	case in.prompt != "" && in.file != "":
 		return cli.Usage("--prompt-file cannot be used with a prompt on the command line")
 	}
-	in.nested = !in.silent && (env.JSON || !onTerminal(env)) && outer.SessionID() != ""
-	in.silent = in.silent || env.JSON || !onTerminal(env)
+	in.nested = !in.silent && (env.JSON || !hasTerminal(env)) && outer.SessionID() != ""
+	in.silent = in.silent || env.JSON || !hasTerminal(env)
 	prompts, err := firstPrompts(env, in)
 	if err != nil {
 		return err
@@ -283,14 +283,14 @@ func runChat(ctx context.Context, env *cli.Env, in chatOptions) (err error) {
 	if in.dir, err = os.Getwd(); err != nil {
 		return err
 	}
-	if in.id = in.resume; in.id == "" && !chatAgents[at].numbers {
+	if in.id = in.resume; in.id == "" && !chatAgents[at].assignsID {
 		in.id = chat.NewID()
 	}
 	return talkTo(ctx, env, chatAgents[at], in, prompts)
 }
 
-// onTerminal reports whether a person can see and type.
-func onTerminal(env *cli.Env) bool {
+// hasTerminal reports whether a person can see and type.
+func hasTerminal(env *cli.Env) bool {
 	in, isIn := env.In.(*os.File)
 	out, isOut := env.Out.(*os.File)
 	return isIn && isOut && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
@@ -299,7 +299,7 @@ func onTerminal(env *cli.Env) bool {
 // maxPrompt bounds a prompt from a file, in bytes.
 const maxPrompt = 1 << 20
 
-// nameTheFile advises what to do with a longer prompt.
+// nameTheFile is the advice for a longer prompt.
 const nameTheFile = "put the text into a file, and name the file in the prompt"
 
 // firstPrompts returns the prompts to send first: at least one if there is no terminal.
@@ -357,7 +357,7 @@ func promptLines(r io.Reader) (all []string, err error) {
 	return all, nil
 }
 
-// notStarted is why an agent did not start, for the user.
+// notStarted makes the error of an agent that did not start, for the user.
 func notStarted(agent chatAgent, err error) error {
 	if missing, ok := errors.AsType[*stdio.NotInstalledError](err); ok {
 		return cli.Fail(cli.StatusRefused, "chat: %s is not installed: %w", missing.Program,

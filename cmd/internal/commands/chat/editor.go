@@ -18,22 +18,23 @@ import (
 	"terminalproxy/proxy/terminal/tty"
 )
 
-// What the user types at: it is also the echo of a line that was sent.
+// youPrompt stands before the user's line, also in the echo of a line that was sent.
 const (
 	youPrompt = "→ You: "
-	// newline and tabulator stand for pasted ones in the line: golang.org/x/term has one line.
+	// newline and tabulator represent pasted ones on the line: golang.org/x/term edits a single
+	// line.
 	newline   = "⏎"
 	tabulator = "⇥"
 )
 
-// Keys that no keyboard sends through: with them the line is changed from outside, by the goroutine
-// that edits it.
+// Control keys that are never passed on from the keyboard. The editing goroutine acts on them, so
+// other goroutines send them to change the line.
 const (
-	keyEnd     = 0x1a // Ctrl+D, which the library does not take off its input
-	keyLook    = 0x1c // asks whether it is empty
-	keyStash   = 0x1d // puts the line away, for a question
-	keyRestore = 0x1e // brings it back
-	keyClear   = 0x1f // empties it
+	keyEnd     = 0x1a // Ctrl+D, which the library does not remove from its input
+	keyLook    = 0x1c // asks whether the line is empty
+	keyStash   = 0x1d // saves the line, for a question
+	keyRestore = 0x1e // restores the saved line
+	keyClear   = 0x1f // clears the line
 )
 
 // typed is a line that the user entered.
@@ -55,7 +56,7 @@ type editor struct {
 	stops  chan struct{} // Ctrl+C
 	keys   chan []byte
 	marks  chan byte
-	looked chan struct{} // an answer was looked at
+	looked chan struct{} // an answer was handled
 	half   chan bool     // answers keyLook
 	over   chan struct{}
 	parts  sync.WaitGroup
@@ -70,8 +71,8 @@ type editor struct {
 	asking  bool
 	opening int // the open question
 
-	// The rest belongs to the goroutine that edits.
-	rest     []byte // read, and not yet passed on
+	// The fields below belong to the editing goroutine.
+	rest     []byte // read but not passed on yet
 	held     []byte // the beginning of a sequence
 	redraw   bool
 	pasting  bool
@@ -80,7 +81,7 @@ type editor struct {
 	stashed  string // the half-typed line, while a question is open
 }
 
-// breaks are what stands on the line for the ends of lines and for tabs.
+// breaks restores line ends and tabs in a line.
 var breaks = strings.NewReplacer(newline, "\n", tabulator, "\t")
 
 // newEditor takes over the terminal, until close.
@@ -125,7 +126,7 @@ func newEditor(in, out *os.File) (*editor, error) {
 	return e, nil
 }
 
-// followSize follows the size of the window.
+// followSize applies changes of the window's size.
 func (e *editor) followSize(windows chan os.Signal) {
 	defer signal.Stop(windows)
 	for {
@@ -138,7 +139,7 @@ func (e *editor) followSize(windows chan os.Signal) {
 	}
 }
 
-// close gives the terminal back, with an empty row.
+// close returns the terminal, on an empty row.
 func (e *editor) close() {
 	close(e.over)
 	e.poll.Wake()
@@ -200,7 +201,7 @@ func (e *editor) readKeys() {
 			continue
 		}
 		if err != nil || n == 0 {
-			return // the window is closed
+			return // the terminal is closed
 		}
 		e.mu.Lock()
 		e.lastKey = time.Now()
@@ -213,8 +214,8 @@ func (e *editor) readKeys() {
 	}
 }
 
-// readLines passes on the lines that are entered. After the answer to a question it waits until
-// that was looked at: what comes next may be for another one.
+// readLines passes on the entered lines. After the answer to a question it waits until the answer
+// was handled: the next line may be for another question.
 func (e *editor) readLines() {
 	for {
 		line, err := e.term.ReadLine()
@@ -241,8 +242,8 @@ func (e *editor) readLines() {
 	}
 }
 
-// promptFor has the next lines answer a question, under a prompt of its own. It puts the half-typed
-// line away.
+// promptFor makes the next lines answer a question, under the question's prompt. It saves the
+// half-typed line.
 func (e *editor) promptFor(question int, prompt string, choices []string) {
 	e.mu.Lock()
 	e.opening, e.choices, e.asking = question, choices, true
@@ -250,7 +251,7 @@ func (e *editor) promptFor(question int, prompt string, choices []string) {
 	e.setPrompt(prompt, keyStash)
 }
 
-// restoreDraft brings the half-typed line back.
+// restoreDraft restores the half-typed line.
 func (e *editor) restoreDraft() {
 	e.mu.Lock()
 	e.asking = false
@@ -258,8 +259,8 @@ func (e *editor) restoreDraft() {
 	e.setPrompt(youPrompt, keyRestore)
 }
 
-// halfTyped reports whether something stands on the line.
-func (e *editor) halfTyped() bool {
+// hasDraft reports whether there is text on the line.
+func (e *editor) hasDraft() bool {
 	for len(e.half) > 0 {
 		<-e.half // came too late
 	}
@@ -280,8 +281,8 @@ func (e *editor) setPrompt(prompt string, mark byte) {
 	e.marks <- mark
 }
 
-// applyControlKey changes the line for one of our own keys. It is called by the goroutine that
-// edits.
+// applyControlKey handles one of this package's control keys. It is called by the editing
+// goroutine.
 func (e *editor) applyControlKey(line string, at int, key rune) (changed string, pos int, ok bool) {
 	if key == keyEnd {
 		return e.handleCtrlD(line, at)
@@ -324,8 +325,8 @@ func (e *editor) handleCtrlD(line string, at int) (changed string, pos int, ok b
 	return "", 0, true
 }
 
-// Add, Len and At are the lines that the arrow keys bring: those that were sent, or the answers
-// that a question offers, in a circle.
+// Add, Len and At provide the lines for the arrow keys, in a circle: the sent lines, or the answers
+// that a question offers.
 func (e *editor) Add(line string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -334,7 +335,7 @@ func (e *editor) Add(line string) {
 	}
 }
 
-// Len is that of [term.History].
+// Len implements [term.History].
 func (e *editor) Len() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -347,7 +348,7 @@ func (e *editor) Len() int {
 	return 1 << 20
 }
 
-// At is that of [term.History].
+// At implements [term.History].
 func (e *editor) At(i int) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -357,11 +358,11 @@ func (e *editor) At(i int) string {
 	return e.past[i]
 }
 
-// Read is for golang.org/x/term: what the user types, and our own keys between that, but not within
-// a paste.
+// Read provides golang.org/x/term with the user's keys and, outside of pastes, the package's
+// control keys.
 //
-// The library counts a column for every character. After other ones, and after a change from
-// outside, it draws the line again.
+// The library counts one column for every character. After wide or zero-width characters, and after
+// a change by a control key, Read makes it draw the line again.
 func (e *editor) Read(p []byte) (int, error) {
 	if e.redraw {
 		_, _ = e.term.Write(nil)
@@ -392,7 +393,8 @@ func (e *editor) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Write is for golang.org/x/term: to the terminal. A line is erased from the row's true beginning.
+// Write writes the library's output to the terminal. It erases a line from the true beginning of
+// its row.
 func (e *editor) Write(p []byte) (int, error) {
 	q := p
 	if bytes.Contains(p, []byte("\x1b[K")) {

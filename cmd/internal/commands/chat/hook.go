@@ -7,7 +7,7 @@ import (
 	"terminalproxy/proxy/chat/claude"
 )
 
-// NewHook makes the command that Claude Code runs on events in a session of --chat.
+// NewHook makes the hook command of Claude Code in a session of --chat.
 func NewHook(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: claude.HookCommand + " EVENT", Hidden: true, Args: cobra.ExactArgs(1),

@@ -15,7 +15,7 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// addImageFlag adds the flag whose files go with a prompt.
+// addImageFlag adds the flag that attaches files to a prompt.
 func addImageFlag(cmd *cobra.Command, files *[]string) {
 	cmd.Flags().StringArrayVar(
 		files,
@@ -44,8 +44,8 @@ func readImages(files []string) (images []chat.Image, err error) {
 	return images, nil
 }
 
-// readImage reads one; its errors name the file. It does not wait for a file that is not a regular
-// one.
+// readImage reads one image file. Its errors name the file. It rejects files that are not regular,
+// so that it never blocks.
 func readImage(name string) (i chat.Image, err error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -75,8 +75,8 @@ func causeOf(err error) error {
 	return err
 }
 
-// attachesImage takes the line /image FILE, whose image goes with the next line; without a file it
-// says what does.
+// attachesImage handles the line /image FILE, which attaches an image to the next line. Without a
+// file it lists the attached images. It reports whether the line was such a command.
 func (t *talk) attachesImage(line string) bool {
 	name, isCommand := strings.CutPrefix(line, "/image")
 	if !isCommand || name != "" && !strings.HasPrefix(name, " ") || strings.Contains(name, "\n") {
@@ -97,7 +97,7 @@ func (t *talk) attachesImage(line string) bool {
 	return true
 }
 
-// attachImage has the image in a file go with the next line.
+// attachImage attaches the image in a file to the next line.
 func (t *talk) attachImage(name string) {
 	err := t.session.ImageRefusal()
 	if err == nil && len(t.images) == protocol.MaxImages {
@@ -108,7 +108,7 @@ func (t *talk) attachImage(name string) {
 		i, err = readImage(expandHome(name))
 	}
 	if err != nil {
-		t.view.printNotice("· not attached: %s", exactly(err.Error()))
+		t.view.printNotice("· not attached: %s", escapeInvisible(err.Error()))
 		return
 	}
 	t.images = append(t.images, i)
@@ -127,8 +127,7 @@ func imagesWith(label string, images []chat.Image) string {
 	return label + strings.Join(all, " ")
 }
 
-// expandHome reads a file's name as a shell would: a terminal pastes names in quotes, and people
-// write ~.
+// expandHome unquotes a file name and expands ~, as a shell would: terminals paste names in quotes.
 func expandHome(name string) string {
 	if n := len(name); n > 1 && (name[0] == '\'' || name[0] == '"') && name[n-1] == name[0] {
 		name = name[1 : n-1]

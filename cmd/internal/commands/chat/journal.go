@@ -8,8 +8,8 @@ import (
 	"terminalproxy/proxy/record"
 )
 
-// keepJournal has a conversation written to a new file, if name is not "". done closes it, and
-// reports its gaps.
+// keepJournal writes a conversation to a new file, if name is not "". done closes the file and
+// reports gaps.
 func keepJournal(s *chat.Session, name string) (done func() error, err error) {
 	if name == "" {
 		return func() error { return nil }, nil

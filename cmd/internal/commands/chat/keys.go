@@ -12,7 +12,7 @@ var (
 // an incomplete sequence back.
 func (e *editor) filterKeys(in []byte) (out []byte) {
 	e.held = nil
-	if e.pasting && string(in) == "\x03" { // alone: the end of the paste was lost
+	if e.pasting && string(in) == "\x03" { // alone, so the end of the paste was lost
 		in = append(bytes.Clone(pasteEnd), in...)
 	}
 	for len(in) > 0 {
@@ -52,7 +52,8 @@ func (e *editor) filterKey(in []byte) (kept []byte, n int) {
 		return nil, 1
 	case in[0] == 4:
 		return []byte{keyEnd}, 1
-	case in[0] == 0x1a || in[0] >= 0x1c && in[0] <= 0x1f: // ours, or without a meaning here
+	// the package's control keys, and keys without a meaning here
+	case in[0] == 0x1a || in[0] >= 0x1c && in[0] <= 0x1f:
 		return nil, 1
 	}
 	return in[:1], 1

@@ -9,7 +9,7 @@ import (
 	"terminalproxy/proxy/chat/lock"
 )
 
-// newChatLock makes the lock of the conversation that this command talks in.
+// newChatLock makes the lock for this command's conversation.
 func newChatLock() (*lock.Lock, error) {
 	dir, err := userdirs.State()
 	if err != nil {
@@ -18,7 +18,7 @@ func newChatLock() (*lock.Lock, error) {
 	return lock.New(filepath.Join(dir, "chat"), "gateway chat"), nil
 }
 
-// lockChat takes the lock of a conversation, whose id is "" while it is not known.
+// lockChat locks a conversation; id is "" until it is known.
 func lockChat(l *lock.Lock, id string) error {
 	err := l.LockConversation(id)
 	if err == nil {

@@ -51,7 +51,7 @@ func runLog(ctx context.Context, env *cli.Env, opts logOptions) error {
 	return env.WithViewer(cli.OnSession(ctx, opts.session, show))
 }
 
-// chatLog prints the records that there are, or with follow all that come.
+// chatLog prints the existing records, and with follow all later ones.
 func chatLog(
 	ctx context.Context,
 	env *cli.Env,
@@ -86,12 +86,12 @@ func chatLog(
 		}
 	}
 	if ctx.Err() != nil || p.over {
-		return nil // who stops looking has seen what there was
+		return nil // not a failure: the records were printed until the interrupt
 	}
 	return cli.Fail(cli.StatusNoGateway, "chat log: the session can no longer be reached")
 }
 
-// printBatch prints records that came together, and how many are missing before them.
+// printBatch prints a batch of records, and the number missing before it.
 func (p *chatPrinter) printBatch(batch *protocol.ChatRecords) error {
 	if batch.Lost > 0 {
 		p.view.printNotice("· %d records before this are not kept, or are not shown", batch.Lost)
@@ -139,46 +139,46 @@ func (p *chatPrinter) printRecord(r chat.Record) error {
 	v := p.view
 	switch {
 	case r.Item != nil && r.Item.Kind == chat.User:
-		v.printNotice("→ %s: %s", text.OneLine(r.Item.Author), exactly(r.Item.Text))
+		v.printNotice("→ %s: %s", text.OneLine(r.Item.Author), escapeInvisible(r.Item.Text))
 	case r.Item != nil:
 		v.printItem(r.Item.Author, r.Item)
 	case r.Piece != nil:
 		v.printPiece(r.Piece)
 	case r.Request != nil:
 		v.printNotice("%s\n  request %s", (&question{request: r.Request}).fullText(),
-			exactly(r.Request.ID))
+			escapeInvisible(r.Request.ID))
 	case r.Closed != nil:
-		v.printNotice("· %s %s", exactly(r.Closed.ID), closedWords(r.Closed))
+		v.printNotice("· %s %s", escapeInvisible(r.Closed.ID), describeClosed(r.Closed))
 	case r.Turn != nil && r.Turn.Outcome != chat.Done:
-		v.printNotice("· the turn ended: %s%s", exactly(r.Turn.Outcome), whyOf(r.Turn.Why))
+		v.printNotice("· the turn ended: %s%s", escapeInvisible(r.Turn.Outcome), reasonSuffix(r.Turn.Why))
 	case r.Turn != nil:
 		v.flush()
 	case p.over:
-		v.printNotice("· %s%s", exactly(r.State), whyOf(r.Why))
+		v.printNotice("· %s%s", escapeInvisible(r.State), reasonSuffix(r.Why))
 	}
 	return nil
 }
 
-func whyOf(why string) string {
+func reasonSuffix(why string) string {
 	if why == "" {
 		return ""
 	}
-	return ": " + exactly(why)
+	return ": " + escapeInvisible(why)
 }
 
-// closedWords say how a request ended.
-func closedWords(c *chat.Closed) string {
+// describeClosed describes how a request ended.
+func describeClosed(c *chat.Closed) string {
 	did := "refused"
 	switch {
 	case c.Answer.Verdict != chat.Refuse:
-		did = "allowed (" + exactly(c.Answer.Verdict) + ")"
+		did = "allowed (" + escapeInvisible(c.Answer.Verdict) + ")"
 	case len(c.Answer.Replies) > 0:
 		did = "answered"
 	}
 	if c.By == "" {
-		return "closed: " + cmp.Or(exactly(c.Why), "nobody answered")
+		return "closed: " + cmp.Or(escapeInvisible(c.Why), "nobody answered")
 	}
-	return did + " by " + exactly(c.By)
+	return did + " by " + escapeInvisible(c.By)
 }
 
 // recordOf converts a record of the wire to the conversation's own.

@@ -12,9 +12,9 @@ import (
 
 const toFlag = "to"
 
-// addressee returns the session whose coding agent gets a message to outer: the one inside it that
-// to names, or outer itself if to is "".
-func addressee(
+// findAddressee returns the session whose coding agent receives a message to outer: the session
+// inside outer that to names, or outer itself if to is "".
+func findAddressee(
 	ctx context.Context,
 	c *client.Client,
 	outer protocol.SessionInfo,
@@ -27,7 +27,7 @@ func addressee(
 	if err != nil {
 		return outer, err
 	}
-	inside := nestedIn(sessions, outer.SessionID)
+	inside := findNested(sessions, outer.SessionID)
 	at := slices.IndexFunc(sessions, func(s protocol.SessionInfo) bool {
 		return s.SessionID == to || s.Name == to && slices.Contains(inside, s.SessionID)
 	})
@@ -58,8 +58,8 @@ func addressee(
 	return sessions[at], nil
 }
 
-// nestedIn returns the ids of the sessions that were started inside another one, at any depth.
-func nestedIn(all []protocol.SessionInfo, outer string) (inside []string) {
+// findNested returns the ids of the sessions that were started inside another one, at any depth.
+func findNested(all []protocol.SessionInfo, outer string) (inside []string) {
 	parents := []string{outer}
 	for len(parents) > 0 {
 		parent := parents[0]
@@ -75,8 +75,8 @@ func nestedIn(all []protocol.SessionInfo, outer string) (inside []string) {
 	return inside
 }
 
-// sentTo says to whom a prompt went.
-func sentTo(s protocol.SessionInfo, to string) string {
+// formatAddressee names the receiver of a prompt.
+func formatAddressee(s protocol.SessionInfo, to string) string {
 	if to == "" {
 		return "sent"
 	}

@@ -14,6 +14,6 @@ func TestSessionsInsideOthers(t *testing.T) {
 	}
 	all := []protocol.SessionInfo{session("deep", "inner"), session("inner", "outer"), session("outer", ""), session("other", ""), session("a", "b"), session("b", "a")}
 	for outer, want := range map[string][]string{"outer": {"inner", "deep"}, "inner": {"deep"}, "deep": nil, "other": nil, "none": nil, "a": {"b"}, "": {"outer", "other", "inner", "deep"}} {
-		require.Equal(t, want, nestedIn(all, outer), outer)
+		require.Equal(t, want, findNested(all, outer), outer)
 	}
 }

@@ -19,13 +19,14 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// chatWords are the subcommands of chat. A prompt of such a word alone must come from standard
-// input.
+// chatWords is the hint about the subcommands of chat: a prompt that consists of such a word must
+// come from standard input.
 const chatWords = "log, send, answer and interrupt are commands of gateway chat; to send such a " +
 	"word as a prompt, use standard input: echo log | gateway chat"
 
-// underChat has a command line that lacks something told from a prompt.
-func underChat(cmd *cobra.Command) *cobra.Command {
+// addChatHint adds chatWords to the usage errors of a subcommand, so that users learn how to send
+// its name as a prompt.
+func addChatHint(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{cli.MoreHint: chatWords}
 	return cmd
 }
@@ -95,7 +96,7 @@ func newChatInterrupt(env *cli.Env) *cobra.Command {
 // runInterrupt ends the turn of the coding agent in a session.
 func runInterrupt(ctx context.Context, env *cli.Env, session string) error {
 	interrupt := func(c *client.Client, s protocol.SessionInfo) error {
-		m := &protocol.ChatInterrupt{SessionID: s.SessionID, By: me()}
+		m := &protocol.ChatInterrupt{SessionID: s.SessionID, By: personName()}
 		if err := c.Interrupt(ctx, m); err != nil {
 			return err
 		}
@@ -152,7 +153,7 @@ func runAnswer(ctx context.Context, env *cli.Env, opts answerOptions) error {
 	return chatAnswer(ctx, env, in)
 }
 
-// answering is the command line of chat answer.
+// answering holds the command line of chat answer.
 type answering struct {
 	id, request, verdict string
 	replies              []string
@@ -189,11 +190,11 @@ func answerArgs(args, replies []string, words string) (in answering, err error) 
 	return in, nil
 }
 
-// me returns this person's name, for use without a token that has a name.
-func me() string { return text.Name(cmp.Or(os.Getenv("USER"), "the owner")) }
+// personName returns this person's name, for use without a token that has a name.
+func personName() string { return text.Name(cmp.Or(os.Getenv("USER"), "the owner")) }
 
-// requireSpeaker makes sure that a person does this, and returns the token that signs for them: ""
-// if no token is needed.
+// requireSpeaker checks that a person runs the command, and returns the token that signs for them,
+// or "" if no token is needed.
 func requireSpeaker(env *cli.Env, s protocol.SessionInfo) (terminal *os.File, token string, err error) {
 	if err := env.RequireOutside("use a terminal that no agent sees"); err != nil {
 		return nil, "", err
@@ -208,7 +209,7 @@ func requireSpeaker(env *cli.Env, s protocol.SessionInfo) (terminal *os.File, to
 }
 
 // promptToken returns the token that signs a prompt. A session without a user's terminal needs no
-// signature: then it is "", and a pipe or cron may send as well.
+// signature: the token is "", and a pipe or cron may send as well.
 func promptToken(env *cli.Env, s protocol.SessionInfo) (token string, err error) {
 	if s.Headless {
 		return "", env.RequireOutside("use a terminal that no agent sees")
@@ -217,7 +218,7 @@ func promptToken(env *cli.Env, s protocol.SessionInfo) (token string, err error)
 	return token, err
 }
 
-// formatPromptWait says what a prompt waits for, "" for nothing.
+// formatPromptWait describes what a prompt waits for, or returns "".
 func formatPromptWait(w protocol.Waiting) string {
 	switch w {
 	case protocol.WaitsForDialog:
@@ -234,7 +235,7 @@ func formatPromptWait(w protocol.Waiting) string {
 
 func chatSend(ctx context.Context, env *cli.Env, id, to, prompt string, images []chat.Image) error {
 	return env.WithViewer(cli.OnSession(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
-		s, err := addressee(ctx, c, s, to)
+		s, err := findAddressee(ctx, c, s, to)
 		if err != nil {
 			return err
 		}
@@ -242,7 +243,7 @@ func chatSend(ctx context.Context, env *cli.Env, id, to, prompt string, images [
 		if err != nil {
 			return err
 		}
-		m := &protocol.ChatSend{SessionID: s.SessionID, By: me(), Text: prompt}
+		m := &protocol.ChatSend{SessionID: s.SessionID, By: personName(), Text: prompt}
 		for _, i := range images {
 			image, err := c.UploadImage(ctx, protocol.ChatImage{SessionID: s.SessionID, By: m.By},
 				i.Name, i.Data)
@@ -262,7 +263,7 @@ func chatSend(ctx context.Context, env *cli.Env, id, to, prompt string, images [
 		}
 		return env.PrintAnswer(
 			map[string]any{"sessionId": s.SessionID, "sent": true, "waiting": waits},
-			sentTo(s, to)+formatPromptWait(waits))
+			formatAddressee(s, to)+formatPromptWait(waits))
 	}))
 }
 
@@ -274,7 +275,7 @@ func chatAnswer(ctx context.Context, env *cli.Env, in answering) error {
 		}
 		m := &protocol.ChatAnswer{
 			SessionID: s.SessionID,
-			By:        me(),
+			By:        personName(),
 			Request:   request.ID,
 			At:        time.Now().UnixMilli(),
 		}
@@ -282,7 +283,7 @@ func chatAnswer(ctx context.Context, env *cli.Env, in answering) error {
 			return err
 		}
 		if !m.Answer.Refuses() {
-			if err := agreeTo(ctx, env, s, request, m); err != nil {
+			if err := confirmReply(ctx, env, s, request, m); err != nil {
 				return err
 			}
 		}
@@ -295,8 +296,8 @@ func chatAnswer(ctx context.Context, env *cli.Env, in answering) error {
 	}))
 }
 
-// agreeTo asks the person whether that shall be allowed, and signs it.
-func agreeTo(
+// confirmReply asks the person whether to send the reply, and signs it.
+func confirmReply(
 	ctx context.Context,
 	env *cli.Env,
 	s protocol.SessionInfo,
@@ -308,7 +309,7 @@ func agreeTo(
 		return err
 	}
 	_, _ = fmt.Fprintln(env.Err, (&question{request: request}).fullText())
-	if err := env.AskAgreement(ctx, terminal, s.SessionID+": "+answerWords(m.Answer)+
+	if err := env.AskAgreement(ctx, terminal, s.SessionID+": "+describeReply(m.Answer)+
 		"?"); err != nil {
 		return err
 	}
@@ -319,7 +320,7 @@ func agreeTo(
 	return nil
 }
 
-func answerWords(r protocol.ChatReply) string {
+func describeReply(r protocol.ChatReply) string {
 	switch {
 	case r.Verdict == protocol.ChatOnce:
 		return "allow once"
@@ -340,18 +341,18 @@ func (in answering) findRequest(
 		return nil, err
 	}
 	if first, ok := closed[in.request]; ok {
-		return nil, cli.Fail(cli.StatusRefused, "chat answer: %s: %w", exactly(in.request), first)
+		return nil, cli.Fail(cli.StatusRefused, "chat answer: %s: %w", escapeInvisible(in.request), first)
 	}
 	var ids []string
 	for _, r := range open {
 		if r.ID == in.request || in.request == "" && len(open) == 1 {
 			return r, nil
 		}
-		ids = append(ids, exactly(r.ID))
+		ids = append(ids, escapeInvisible(r.ID))
 	}
 	switch {
 	case in.request != "" && in.verdict == refusal:
-		return &chat.Request{ID: in.request}, nil // the proxy knows more of them
+		return &chat.Request{ID: in.request}, nil // the proxy may have more than were printed
 	case in.request != "" && len(open) == 0:
 		return nil, cli.Fail(cli.StatusRefused,
 			"chat answer: no open request %.60q: the coding agent asks nothing now", in.request)
@@ -365,8 +366,8 @@ func (in answering) findRequest(
 		strings.Join(ids, ", "))
 }
 
-// requestsOf returns the requests that wait for an answer, oldest first, and by id the first
-// answers to the others.
+// requestsOf returns the requests that wait for an answer, oldest first, and the first answer to
+// each of the others by id.
 func requestsOf(
 	ctx context.Context,
 	c *client.Client,
@@ -388,8 +389,8 @@ func requestsOf(
 				return q.ID == r.Closed.ID
 			})
 			closed[r.Closed.ID] = &chat.AnsweredError{
-				By:  exactly(r.Closed.By),
-				Why: exactly(r.Closed.Why),
+				By:  escapeInvisible(r.Closed.By),
+				Why: escapeInvisible(r.Closed.Why),
 			}
 		}
 	}

@@ -9,16 +9,17 @@ import (
 	"terminalproxy/proxy"
 )
 
-// roomLine stands in the session of a conversation, in which nothing else runs.
+// roomLine is printed in the session of openRoom, which runs nothing else.
 const roomLine = "What other agents ask in this session is answered where %s talks: at the " +
 	"terminal of its gateway chat."
 
-// roomScript prints its argument and stays. It begins with what a list of sessions shows of it.
+// roomScript prints its argument and waits. It begins with the text that lists of sessions show for
+// it.
 const roomScript = `: 'agents ask here and are answered in gateway chat'; trap "" INT QUIT TSTP; printf '%s\r\n' "$1"; exec tail -f /dev/null`
 
-// openRoom opens a session in which other agents put requests to the user of this conversation.
-// Agents that its agent starts by itself find it by their environment, which they inherit from
-// here. It ends with the conversation, and does nothing on nil.
+// openRoom opens a session in which other agents ask the user of this conversation. Agents that its
+// agent starts find the session by their environment, which they inherit from here. It ends with
+// the conversation, and does nothing on nil.
 func (c *chatTerminals) openRoom(ctx context.Context) error {
 	if c == nil {
 		return nil

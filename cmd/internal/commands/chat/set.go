@@ -9,15 +9,16 @@ import (
 	"terminalproxy/proxy/chat"
 )
 
-// applySetting takes a line as a command that sets something of the agent, as "/model X". Any other
-// line goes to the agent, also one about a setting that this agent lacks.
+// applySetting handles a line that sets something of the agent, such as "/model X", and reports
+// whether it was one. Other lines go to the agent, including those about settings that this agent
+// lacks.
 func (t *talk) applySetting(line string) bool {
 	name, value, _ := strings.Cut(line, " ")
 	name, isCommand := strings.CutPrefix(name, "/")
 	settings := t.session.Settings()
 	i := slices.IndexFunc(settings, func(s chat.Setting) bool { return s.Name == name })
 	if isCommand && t.session.State() == chat.Starting {
-		t.view.printNotice("· not sent: %s is still starting: %s", t.agent.name, exactly(line))
+		t.view.printNotice("· not sent: %s is still starting: %s", t.agent.name, escapeInvisible(line))
 		return true
 	}
 	if !isCommand || i < 0 || strings.Contains(line, "\n") {
@@ -29,7 +30,7 @@ func (t *talk) applySetting(line string) bool {
 	case value == "":
 		t.view.printNotice("%s", choicesOf(settings[i]))
 	case !ok:
-		t.view.printNotice("· not sent: there is no %s %s\n%s", name, exactly(value),
+		t.view.printNotice("· not sent: there is no %s %s\n%s", name, escapeInvisible(value),
 			choicesOf(settings[i]))
 	default:
 		if err := t.session.Set(you, name, chosen); err != nil {

@@ -24,36 +24,36 @@ import (
 	"terminalproxy/proxy/chat/acp"
 )
 
-// sharedTools are the tools whose calls the conversation need not approve: they look, they ask the
-// user at the terminal, or they need the user's yes from there. terminal_run is not among them.
+// sharedTools are the tools whose calls the conversation need not approve: they only read, or the
+// user answers at the terminal. terminal_run is not among them.
 var sharedTools = []string{
 	"terminal_list", "terminal_read", "terminal_wait", "terminal_request_control", "terminal_send",
 	"terminal_release", "terminal_say",
 }
 
-// shareVariables are those by which gateway mcp finds the gateway. Some agents give the programs
-// that they start few variables.
+// shareVariables name the gateway for gateway mcp. Some agents pass few variables to the programs
+// that they start.
 var shareVariables = []string{
 	"HOME", "PATH", "TERMINALPROXY_DIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
 	"XDG_CACHE_HOME", "XDG_DATA_HOME",
 }
 
-// openTerminals sets what the agent gets of terminals: its own, and those that the user shares.
+// openTerminals gives the agent terminals: its own, and those that the user shares.
 func (in *chatOptions) openTerminals(
 	ctx context.Context, env *cli.Env, agent chatAgent,
 ) (end func() error, err error) {
-	endSharing, err := in.shareTerminals(ctx, env, agent.http)
+	endSharing, err := in.shareTerminals(ctx, env, agent.httpToolsOnly)
 	if err != nil {
 		return nil, err
 	}
 	if !in.silent {
-		in.terminals = terminalsFor(ctx, env, agent.name)
+		in.terminals = newTerminals(ctx, env, agent.name)
 	}
 	return func() error { return errors.Join(endSharing(), in.terminals.close()) }, nil
 }
 
-// shareTerminals sets the tools for the terminals that the user shares, if the user wants that. The
-// server's name is new in each conversation: no server of the agent's own has it.
+// shareTerminals adds the tools for the user's shared terminals, if the user wants that. The server
+// gets a new name in each conversation, so that it differs from the agent's own servers.
 func (in *chatOptions) shareTerminals(
 	ctx context.Context, env *cli.Env, overHTTP bool,
 ) (end func() error, err error) {
@@ -131,7 +131,7 @@ func serveTools(ctx context.Context, env *cli.Env, tools *acp.Tools) (end func()
 	}, nil
 }
 
-// guardTools passes on what has the token, and comes from no page of a browser.
+// guardTools passes on requests that have the token and do not come from a browser's page.
 func guardTools(next http.Handler, host, token string) http.Handler {
 	want := []byte("Bearer " + token)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -147,7 +147,7 @@ func guardTools(next http.Handler, host, token string) http.Handler {
 	})
 }
 
-// claudeArgs are the arguments by which Claude Code without its interface gets the tools.
+// claudeArgs returns the arguments that give the tools to Claude Code without its interface.
 func claudeArgs(t *acp.Tools) []string {
 	if t == nil {
 		return nil

@@ -21,33 +21,34 @@ import (
 const (
 	statusInterrupted = 130
 	you               = "you"
-	// questionDelay is how long a question is on the screen before it takes the line.
+	// questionDelay is how long a question is visible before the line answers it.
 	questionDelay = 300 * time.Millisecond
 )
 
-// silence is how long an agent may work without a sign before the user is told.
+// silence is how long an agent may work without output before the user is told.
 var silence = 10 * time.Second
 
-// questionQuiet is the time without a key before a question takes the line: keys typed for the
+// questionQuiet is the time without a key before the line answers a question: keys typed for the
 // prompt must not answer it.
 var questionQuiet = time.Second
 
-// talk is a conversation with an agent and its further plan. It belongs to the goroutine of run.
+// talk is a conversation with an agent, with the prompts and answers still to send. Owned by the
+// goroutine of run.
 type talk struct {
-	agent   chatAgent
-	session *chat.Session
-	view    *chatView
-	edit    *editor // nil without a user who types
-	json    func(chat.Record) error
-	images  []chat.Image // that go with the next prompt
-	prompts []string     // that wait for the end of the turn
-	stay    bool         // for prompts that the user types
-	nobody  bool         // who could answer here
+	agent      chatAgent
+	session    *chat.Session
+	view       *chatView
+	edit       *editor // nil without a user who types
+	json       func(chat.Record) error
+	images     []chat.Image // sent with the next prompt
+	prompts    []string     // waiting for the end of the turn
+	stay       bool         // continue with prompts that the user types
+	unattended bool         // no person can answer here
 
-	// its people answer for the absent user; may be nil
-	around  *outer.Conversation
-	passing map[string]context.CancelFunc // what they were asked, by the request's id
-	heard   chan passed
+	// answers for the absent user; may be nil
+	outerChat        *outer.Conversation
+	cancelForwarded  map[string]context.CancelFunc // cancels a forwarded request, by its id
+	forwardedAnswers chan forwardedAnswer
 
 	question *question // the one being asked, or nil
 	asked    int       // questions so far
@@ -55,12 +56,12 @@ type talk struct {
 	silent   *time.Timer // runs only while the agent works
 
 	state   chat.State
-	why     string // it ended
+	why     string // why the conversation ended
 	last    chat.Outcome
 	refused bool // a request was refused because the user is absent
-	stops   int  // Ctrl+C, since the last line or the last turn
+	stops   int  // presses of Ctrl+C since the last line or turn
 	leaving bool
-	resumes bool // a conversation that was
+	resumes bool // this continues an earlier conversation
 	own     *lock.Lock
 	parts   sync.WaitGroup
 }
@@ -93,7 +94,7 @@ func talkTo(
 			return bad
 		}
 		defer func() { err = errors.Join(err, outer.Client.Close()) }()
-		t.around = outer
+		t.outerChat = outer
 	}
 	if in.terminals != nil {
 		in.terminals.outer = t.session
@@ -129,19 +130,19 @@ func talkTo(
 
 func newTalk(env *cli.Env, own *lock.Lock, agent chatAgent, in chatOptions, prompts []string) *talk {
 	return &talk{
-		own:     own,
-		resumes: in.resume != "",
-		agent:   agent,
-		session: chat.New(agent.name, agent.drive(in)),
-		prompts: prompts,
-		images:  in.images,
-		stay:    len(prompts) == 0,
-		nobody:  in.silent,
-		view:    &chatView{text: env.Out, about: env.Err},
-		opens:   time.NewTimer(0),
-		silent:  time.NewTimer(silence),
-		passing: map[string]context.CancelFunc{},
-		heard:   make(chan passed),
+		own:              own,
+		resumes:          in.resume != "",
+		agent:            agent,
+		session:          chat.New(agent.name, agent.drive(in)),
+		prompts:          prompts,
+		images:           in.images,
+		stay:             len(prompts) == 0,
+		unattended:       in.silent,
+		view:             &chatView{text: env.Out, about: env.Err},
+		opens:            time.NewTimer(0),
+		silent:           time.NewTimer(silence),
+		cancelForwarded:  map[string]context.CancelFunc{},
+		forwardedAnswers: make(chan forwardedAnswer),
 	}
 }
 
@@ -160,8 +161,8 @@ func openView(env *cli.Env, t *talk, silent bool) error {
 	return nil
 }
 
-// startHint tells once that the user can type while the agent starts or works, and how the
-// conversation ends if the prompt's end does not end it.
+// startHint returns the hint that the user can type while the agent starts or works, and how to end
+// a conversation that does not end with its prompt.
 func startHint(agent string, stay bool) string {
 	if stay {
 		return "· " + agent + " starts: type at any time, Enter sends; Ctrl+C interrupts, " +
@@ -219,7 +220,7 @@ func (t *talk) run(ctx context.Context) error {
 			err = t.handleRecord(r)
 		case l := <-lines:
 			t.handleLine(l)
-		case p := <-t.heard:
+		case p := <-t.forwardedAnswers:
 			t.handleForwarded(p)
 		case <-stops:
 			t.stop()
@@ -227,7 +228,7 @@ func (t *talk) run(ctx context.Context) error {
 			t.openQuestion()
 		case <-t.silent.C:
 			t.view.printNotice("· %s is working: silent for %d s", t.agent.name, silence/time.Second)
-		case <-ended: // of the signals this is the first
+		case <-ended: // the first of the signals
 			ended = nil
 			t.stopAtSignal()
 		case sig := <-signals:
@@ -299,9 +300,9 @@ func (t *talk) handleRecord(r chat.Record) error {
 		t.showRecord(r)
 	}
 	switch {
-	case r.Request != nil && t.nobody && t.around != nil:
+	case r.Request != nil && t.unattended && t.outerChat != nil:
 		t.forwardRequest(r.Request)
-	case r.Request != nil && t.nobody:
+	case r.Request != nil && t.unattended:
 		t.refuseRequest(r.Request)
 	case r.Request != nil:
 		t.nextQuestion()
@@ -311,7 +312,7 @@ func (t *talk) handleRecord(r chat.Record) error {
 		t.last = r.Turn.Outcome
 	case r.State != "":
 		t.state, t.why = r.State, r.Why
-		// it may go to work at once, on what was typed while it started
+		// it may start at once on text that was typed while it started
 		if r.State != chat.Ended && r.State != chat.Failed {
 			if err := lockChat(t.own, t.session.Conversation()); err != nil {
 				return err
@@ -331,7 +332,7 @@ func (t *talk) showRecord(r chat.Record) {
 	case r.Piece != nil:
 		t.view.printPiece(r.Piece)
 	case r.Turn != nil && r.Turn.Outcome == chat.Broken:
-		t.view.printNotice("· the turn failed: %s", exactly(r.Turn.Why))
+		t.view.printNotice("· the turn failed: %s", escapeInvisible(r.Turn.Why))
 	case r.Turn != nil && r.Turn.Outcome == chat.Interrupted:
 		t.view.printNotice("· interrupted")
 	case r.Turn != nil:
@@ -347,8 +348,8 @@ func (t *talk) sendNextOrFinish() {
 	case len(t.prompts) > 0:
 		next := t.prompts[0]
 		t.prompts = t.prompts[1:]
-		t.view.printNotice("%s%s", youPrompt, exactly(next))
-		// no turn comes that could end
+		t.view.printNotice("%s%s", youPrompt, escapeInvisible(next))
+		// no turn will follow whose end could trigger the next prompt
 		if !t.sendPrompt(next) && t.session.State() == chat.AtPrompt {
 			t.refused = true
 			t.dropPrompts()
@@ -377,7 +378,7 @@ func (t *talk) sendPending() bool {
 		}
 		break
 	}
-	if !t.nobody && t.edit.halfTyped() {
+	if !t.unattended && t.edit.hasDraft() {
 		t.stay = true
 		t.view.printNotice(
 			"· done, except for your line: Enter sends it, Ctrl+D on an empty line ends the " +
@@ -403,7 +404,7 @@ func (t *talk) sendPrompt(text string) (sent bool) {
 	return true
 }
 
-// endAgent ends the agent. What it says last is still shown.
+// endAgent ends the agent. Its last output is still shown.
 func (t *talk) endAgent() {
 	if !t.leaving {
 		t.leaving = true
@@ -426,7 +427,7 @@ func (t *talk) stop() {
 		t.view.printNotice("· interrupting; Ctrl+C again ends %s", t.agent.name)
 		t.dropPrompts()
 		t.last = chat.Interrupted
-		_ = t.session.Interrupt(you) // it is gone: its end is on the way
+		_ = t.session.Interrupt(you) // if it has ended, its last record will follow
 	}
 }
 
@@ -437,7 +438,7 @@ func (t *talk) interruptAndEnd() {
 	t.stops = max(t.stops, 1)
 	if t.state != chat.AtPrompt && !t.leaving {
 		t.last = chat.Interrupted
-		_ = t.session.Interrupt(you) // it is gone: its end is on the way
+		_ = t.session.Interrupt(you) // if it has ended, its last record will follow
 	}
 	t.endAgent()
 }
@@ -445,7 +446,7 @@ func (t *talk) interruptAndEnd() {
 // dropPrompts forgets the prompts that were to follow.
 func (t *talk) dropPrompts() {
 	for _, p := range t.prompts {
-		t.view.printNotice("· not sent: %s", exactly(p))
+		t.view.printNotice("· not sent: %s", escapeInvisible(p))
 	}
 	t.prompts = nil
 }
@@ -453,7 +454,7 @@ func (t *talk) dropPrompts() {
 // stopAnswering handles the end of the terminal or of this command: it refuses all later requests
 // and sends no further prompt.
 func (t *talk) stopAnswering() {
-	t.nobody, t.stay, t.around = true, false, nil
+	t.unattended, t.stay, t.outerChat = true, false, nil
 	t.dropPrompts()
 	for _, r := range t.session.OpenRequests() {
 		t.refuseRequest(r)

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// agentCols and agentRows are the size of a terminal that a coding agent opens: lines of output
-	// shall stay whole.
+	// agentCols and agentRows are the size of a terminal that a coding agent opens, large enough to
+	// keep lines of output whole.
 	agentCols, agentRows = 160, 40
 	// dialPatience is how long a gateway may take to answer before a conversation begins.
 	dialPatience = time.Second
@@ -31,22 +31,22 @@ const (
 	endPatience = 5 * time.Second
 )
 
-// chatTerminals are the sessions for programs of a coding agent: people can list, watch, attach to
-// and end them. They end with the conversation.
+// chatTerminals holds the sessions for programs of a coding agent: people can list, watch, attach
+// to and end them. They end with the conversation.
 type chatTerminals struct {
 	agent string
 	ep    endpoint.Endpoint
 	local *cli.LocalShare
 	taste proxy.Taste
-	outer *chat.Session // of that agent: agents in the terminals put requests to its user
+	outer *chat.Session // of that agent, whose user answers agents in the terminals
 
 	mu     sync.Mutex
 	client *client.Client // nil before the first program
 	own    *programs.Host
 }
 
-// terminalsFor are terminals for an agent, nil where no gateway runs.
-func terminalsFor(ctx context.Context, env *cli.Env, agent string) *chatTerminals {
+// newTerminals returns terminals for an agent, or nil if no gateway runs.
+func newTerminals(ctx context.Context, env *cli.Env, agent string) *chatTerminals {
 	ep, err := env.Endpoint()
 	if err != nil || !ep.Local() {
 		return nil
@@ -94,14 +94,14 @@ func (c *chatTerminals) close() error {
 	return errors.Join(c.client.Close(), c.local.Close())
 }
 
-// Run is that of [acp.Terminals].
+// Run implements [acp.Terminals].
 func (c *chatTerminals) Run(
 	ctx context.Context,
 	conversation string,
 	command acp.Command,
 ) (acp.Terminal, error) {
 	program, args := command.Program, command.Args
-	// some agents send a line for a shell
+	// some agents send a shell command line as the program
 	if _, err := exec.LookPath(program); err != nil && len(args) == 0 {
 		program, args = "/bin/sh", []string{"-c", command.Program}
 	}
@@ -122,7 +122,7 @@ func (c *chatTerminals) Run(
 	}
 	t := &chatTerminal{own: own, id: id, ended: make(chan struct{})}
 	var events <-chan protocol.Message
-	// it ends with the session, or with the client
+	// the subscription ends with the session, or with the client
 	if events, err = own.Subscribe(context.WithoutCancel(ctx), id, 0); err != nil {
 		t.Release()
 		return nil, fmt.Errorf("cannot follow the program in its terminal: %w", err)
@@ -131,7 +131,7 @@ func (c *chatTerminals) Run(
 	return t, nil
 }
 
-// chatTerminal is one of them.
+// chatTerminal is one session for a program.
 type chatTerminal struct {
 	own   *programs.Host
 	id    string
@@ -150,7 +150,7 @@ func (t *chatTerminal) awaitExit(events <-chan protocol.Message) {
 	}
 }
 
-// Output is that of [acp.Terminal]: what scrolled off and then the screen.
+// Output implements [acp.Terminal]: the history, then the screen.
 func (t *chatTerminal) Output(ctx context.Context, most int) (text string, cut bool, err error) {
 	got, err := t.own.Read(ctx, &protocol.Read{SessionID: t.id, Scrollback: protocol.MaxHistory})
 	if err != nil {
@@ -171,13 +171,13 @@ func (t *chatTerminal) Output(ctx context.Context, most int) (text string, cut b
 	return text, cut, nil
 }
 
-// Ended is that of [acp.Terminal].
+// Ended implements [acp.Terminal].
 func (t *chatTerminal) Ended() <-chan struct{} { return t.ended }
 
-// Exit is that of [acp.Terminal].
+// Exit implements [acp.Terminal].
 func (t *chatTerminal) Exit() acp.Exit { return t.exit }
 
-// Kill is that of [acp.Terminal].
+// Kill implements [acp.Terminal].
 func (t *chatTerminal) Kill(ctx context.Context) error {
 	select {
 	case <-t.ended:
@@ -187,9 +187,9 @@ func (t *chatTerminal) Kill(ctx context.Context) error {
 	}
 }
 
-// Release is that of [acp.Terminal]. What it printed can be read for a while.
+// Release implements [acp.Terminal]. The output can be read for a while.
 func (t *chatTerminal) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
-	_ = t.Kill(ctx) // else it ends with the conversation
+	_ = t.Kill(ctx) // on failure, it ends with the conversation
 }

@@ -18,25 +18,25 @@ import (
 const (
 	// mostOutput is how many lines of a tool's result are shown.
 	mostOutput = 5
-	// mostInput bounds the input shown in a question, in bytes. A question with a longer input says
-	// how much is missing and cannot be allowed.
+	// mostInput bounds the input shown in a question, in bytes. A question with a longer input
+	// shows how much is missing and cannot be allowed.
 	mostInput = 256 << 10
 )
 
 // chatView shows a conversation as text. It belongs to one goroutine.
 type chatView struct {
-	text  io.Writer // what the agent says
-	about io.Writer // all else
-	// cols is how many columns a row has, or nil: then text is shown as it comes.
+	text  io.Writer // the agent's text
+	about io.Writer // notices and questions
+	// cols returns the number of columns, or is nil to print text as it arrives.
 	cols func() int
 
 	id    string // of the text being written
-	shown int    // bytes of it
+	shown int    // how many of its bytes were printed
 	row   string // text not shown yet, because the row is not full
-	bare  bool   // the last of what was shown is an unfinished row
+	bare  bool   // the printed text ends within a row
 }
 
-// printItem shows an item. What the user says stands there already.
+// printItem prints an item, except the user's own lines, which are on the screen already.
 func (v *chatView) printItem(agent string, i *chat.Item) {
 	from := ""
 	if i.Author != agent {
@@ -51,7 +51,8 @@ func (v *chatView) printItem(agent string, i *chat.Item) {
 		switch {
 		case from != "":
 			v.printNotice("%s%s", from, text.Clean(rest))
-		case rest != "" || v.row != "" || v.bare: // else all of it is shown, to the end of a row
+		// otherwise the whole text was printed, to the end of a row
+		case rest != "" || v.row != "" || v.bare:
 			v.write(rest + "\n")
 		}
 		v.id, v.shown = "", 0
@@ -75,7 +76,7 @@ func (v *chatView) printPiece(p *chat.Piece) {
 	v.write(p.Text)
 }
 
-// write shows text of the agent's: whole rows where a line editor stands below, else at once.
+// write prints the agent's text: in whole rows above a line editor, otherwise at once.
 func (v *chatView) write(s string) {
 	s = v.row + s
 	v.row = ""
@@ -88,7 +89,7 @@ func (v *chatView) write(s string) {
 	}
 	end := strings.LastIndexByte(s, '\n') + 1
 	rows, rest := s[:end], s[end:]
-	for head := firstRow(rest, v.cols()); head > 0; head = firstRow(rest, v.cols()) {
+	for head := findBreak(rest, v.cols()); head > 0; head = findBreak(rest, v.cols()) {
 		rows, rest = rows+rest[:head]+"\n", rest[head:]
 	}
 	v.row = rest
@@ -97,7 +98,7 @@ func (v *chatView) write(s string) {
 	}
 }
 
-// flush shows what waits for the end of its row.
+// flush prints an incomplete row.
 func (v *chatView) flush() {
 	if v.row != "" {
 		v.write("\n")
@@ -108,13 +109,13 @@ func (v *chatView) flush() {
 	}
 }
 
-// printNotice shows a line beside the agent's text.
+// printNotice prints a line that is not the agent's text.
 func (v *chatView) printNotice(format string, args ...any) {
 	v.flush()
 	fmt.Fprintf(v.about, format+"\n", args...)
 }
 
-// printHint shows a faint line, where the terminal knows one.
+// printHint prints a line, faintly if the terminal can.
 func (v *chatView) printHint(line string) {
 	if term := os.Getenv("TERM"); term != "" && term != "dumb" {
 		line = "\x1b[2m" + line + "\x1b[m"
@@ -122,8 +123,8 @@ func (v *chatView) printHint(line string) {
 	v.printNotice("%s", line)
 }
 
-// firstRow returns where to break a line that is longer than a row, 0 for a shorter one.
-func firstRow(line string, cols int) int {
+// findBreak returns where to break a line that is longer than a row, 0 for a shorter one.
+func findBreak(line string, cols int) int {
 	if len(line) <= cols {
 		return 0
 	}
@@ -143,7 +144,7 @@ func firstRow(line string, cols int) int {
 	return 0
 }
 
-// printResult shows the first lines of what a tool answered.
+// printResult prints the first lines of a tool's result.
 func (v *chatView) printResult(i *chat.Item) {
 	lines := strings.Split(strings.TrimRight(text.Clean(i.Text), "\n "), "\n")
 	if i.Failed {
@@ -191,9 +192,8 @@ func inputFields(input json.RawMessage) map[string]string {
 	return fields
 }
 
-// wholeInput returns a tool's whole input, for the question whether the agent may call it. It
-// writes invisible characters out and marks what it leaves out; missing is the number of bytes left
-// out.
+// wholeInput returns a tool's input for the question whether the agent may call it. It makes
+// invisible characters visible and marks omissions; missing is the number of bytes omitted.
 func wholeInput(input json.RawMessage) (shown string, missing int) {
 	fields := inputFields(input)
 	var b strings.Builder
@@ -207,15 +207,15 @@ func wholeInput(input json.RawMessage) (shown string, missing int) {
 	if len(fields) == 0 {
 		fmt.Fprintf(&b, "%s\n", input)
 	}
-	shown = strings.TrimRight(exactly(b.String()), "\n")
+	shown = strings.TrimRight(escapeInvisible(b.String()), "\n")
 	if missing = max(0, len(shown)-mostInput); missing > 0 {
 		shown = strings.ToValidUTF8(shown[:mostInput], "")
 	}
 	return "  │ " + strings.ReplaceAll(shown, "\n", "\n  │ ") + "\n", missing
 }
 
-// exactly is text in which every character can be seen.
-func exactly(s string) string {
+// escapeInvisible returns text with every character visible.
+func escapeInvisible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		if one := string(r); r == '\n' || text.Clean(one) == one {

@@ -10,8 +10,8 @@ import (
 	"terminalproxy/gateway/userdirs"
 )
 
-// checkAgents says which installed agents are kept away from the user's tokens and sockets, and by
-// what.
+// checkAgents reports which installed agents are kept away from the user's tokens and sockets, and
+// how.
 func (d *doctor) checkAgents() {
 	dirs, err := confine.Directories()
 	if err != nil {
@@ -41,7 +41,7 @@ func (d *doctor) checkAgents() {
 	}
 }
 
-// checkSandbox looks whether the sandbox of an agent can start.
+// checkSandbox checks whether the sandbox of an agent can start.
 func (d *doctor) checkSandbox(name string, a confine.Agent) {
 	var missing []string
 	for _, program := range a.Needs {
@@ -58,7 +58,7 @@ func (d *doctor) checkSandbox(name string, a confine.Agent) {
 	d.addOK(name, "its sandbox keeps its commands from your tokens and sockets, by %s", a.File())
 }
 
-// checkSurroundings says whether this user is confined itself: in a container, or by a token for
+// checkSurroundings reports whether this user is confined: by a container, or by a token for
 // another user's gateway.
 func (d *doctor) checkSurroundings() {
 	for _, mark := range []string{"/.dockerenv", "/run/.containerenv"} {

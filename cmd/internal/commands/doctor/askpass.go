@@ -12,13 +12,13 @@ import (
 	"terminalproxy/gateway/access/secrets"
 )
 
-// shellTool says what an agent's shell tool passes on to sudo, git and ssh.
+// shellTool describes which variables an agent's shell tool passes on to sudo, git and ssh.
 type shellTool struct {
-	asks  string // what asks the user
-	lacks string // what does not, and why; "" for nothing
+	asks  string // the programs that ask the user
+	lacks string // the programs that do not, and why; "" if all do
 }
 
-// shellTools are those of the known agents, by experiment.
+// shellTools holds the known agents' shell tools, found by experiment.
 var shellTools = map[string]shellTool{
 	"claude": {"sudo, git and ssh", ""},
 	"codex": {
@@ -30,15 +30,15 @@ var shellTools = map[string]shellTool{
 	"copilot":  {"sudo", clearsGit},
 }
 
-// clearsGit is for tools that take the helper from git and ssh. They leave sudo's, which is the same.
+// clearsGit is the note for tools that clear the helper variables of git and ssh, but not sudo's.
 const clearsGit = "git and ssh do not ask, since it empties their variables, unless the agent sets " +
 	"them: GIT_ASKPASS=$SUDO_ASKPASS git push, SSH_ASKPASS=$SUDO_ASKPASS ssh HOST"
 
 const initDo = "put the lines of `gateway init bash` (or zsh, fish) into your shell's start file, " +
 	"open a new terminal, and start the agent there"
 
-// checkAskpass looks whether sudo, git and ssh in the shell tools of the installed agents would ask
-// the user.
+// checkAskpass checks whether sudo, git and ssh in the shell tools of the installed agents would
+// ask the user.
 func (d *doctor) checkAskpass() {
 	var installed []string
 	for _, name := range secrets.Agents() {
@@ -64,7 +64,7 @@ func (d *doctor) checkAskpass() {
 	}
 }
 
-// checkShellTool looks at one agent: what its shell tool passes on, and whether those that run were
+// checkShellTool checks one agent: what its shell tool passes on, and whether running agents were
 // started with the variables.
 func (d *doctor) checkShellTool(name string) {
 	tool, known := shellTools[name]
@@ -99,7 +99,7 @@ func (d *doctor) agentsWithoutAskpass(name string) (pids []string) {
 		if err != nil || !d.runsAgent(pid, name) {
 			continue
 		}
-		env, err := os.ReadFile(proc(d.root, pid, "environ"))
+		env, err := os.ReadFile(procPath(d.root, pid, "environ"))
 		if err == nil && !strings.Contains("\x00"+string(env), "\x00SUDO_ASKPASS=") {
 			pids = append(pids, e.Name())
 		}
@@ -110,7 +110,7 @@ func (d *doctor) agentsWithoutAskpass(name string) (pids []string) {
 // runsAgent reports whether a process is an agent: its program, or its script under an interpreter,
 // has that name.
 func (d *doctor) runsAgent(pid int, name string) bool {
-	line, err := os.ReadFile(proc(d.root, pid, "cmdline"))
+	line, err := os.ReadFile(procPath(d.root, pid, "cmdline"))
 	if err != nil {
 		return false
 	}

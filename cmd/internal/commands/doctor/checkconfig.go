@@ -10,7 +10,8 @@ import (
 // configurationName is the name of findings about the configuration.
 const configurationName = "configuration"
 
-// checkConfiguration looks at every table of the user's configuration, and at what it names.
+// checkConfiguration checks every table of the user's configuration, and the files and programs
+// that it names.
 func (d *doctor) checkConfiguration() {
 	path, err := settingsfile.Path()
 	if err != nil {
@@ -33,15 +34,14 @@ func (d *doctor) checkConfiguration() {
 	d.checkEvents(file)
 	rules, err := file.Policy()
 	if err != nil {
-		return // a fault, found above
+		return // reported above
 	}
 	for _, r := range append(rules.Allow, rules.Never...) {
 		d.checkRule(r)
 	}
 }
 
-// checkEvents looks whether the programs can be run that the configuration names for when something
-// happens.
+// checkEvents checks whether the programs that the configuration starts on events can be run.
 func (d *doctor) checkEvents(file *settingsfile.File) {
 	for _, s := range rulesOf(file) {
 		if s.Trouble != "" {
@@ -51,7 +51,7 @@ func (d *doctor) checkEvents(file *settingsfile.File) {
 	}
 }
 
-// checkRule looks whether the agent and the program of a rule exist.
+// checkRule checks whether the agent and the program of a rule exist.
 func (d *doctor) checkRule(r policy.Rule) {
 	kind := "[[" + settingsfile.RulesAllow + "]]"
 	if r.Never {
@@ -72,7 +72,7 @@ func (d *doctor) checkRule(r policy.Rule) {
 	}
 }
 
-// isIndirect reports whether another program than the named one has the terminal at run time.
+// isIndirect reports whether a program gives its terminal to another one at run time.
 func isIndirect(name string) bool {
 	if manager, _ := managerOf(name); manager != "" {
 		return true

@@ -19,7 +19,7 @@ import (
 	"terminalproxy/cmd/internal/cli"
 )
 
-// InForce is one setting: its value, and where that comes from.
+// InForce is one setting in force: its value and the value's origin.
 type InForce struct {
 	Table string `json:"table"`
 	Key   string `json:"key"`
@@ -27,11 +27,11 @@ type InForce struct {
 	From  string `json:"from"`           // default, file, environment
 	Line  int    `json:"line,omitempty"` // of the file
 	Name  string `json:"name,omitempty"` // of the environment variable
-	// Trouble is why it will not do what it says, "" for nothing.
+	// Trouble explains why the setting has no effect, or is "".
 	Trouble string `json:"trouble,omitempty"`
 }
 
-// The values of inForce.From.
+// The values of InForce.From.
 const (
 	fromDefault     = "default"
 	fromFile        = "file"
@@ -47,7 +47,7 @@ type Configuration struct {
 	Rules    []rule    `json:"rules,omitempty"`
 }
 
-// rule is one of the configuration.
+// rule is a rule of the configuration.
 type rule struct {
 	Kind string         `json:"kind"` // allow, never
 	Line int            `json:"line"`
@@ -90,8 +90,8 @@ func runConfigPath(env *cli.Env) error {
 	return env.PrintAnswer(map[string]any{"path": path}, path)
 }
 
-// runConfig prints all settings. A file with which something is wrong counts as it does for who
-// reads it: not at all, but for what agents must not see.
+// runConfig prints all settings. A file with a fault has the effect that it has for its reader:
+// none, except for the text that agents must not see.
 func runConfig(env *cli.Env, opts configOptions) error {
 	path, err := settingsfile.Path()
 	if err != nil {
@@ -157,13 +157,13 @@ func proxyTable(all []InForce, file *settingsfile.File) ([]InForce, error) {
 func rulesOf(file *settingsfile.File) (all []InForce) {
 	rules, lines, err := file.Rules()
 	if err != nil {
-		return nil // said already
+		return nil // reported already
 	}
 	for i, r := range rules {
 		for _, s := range []InForce{{Key: eventKey, Value: r.Events}, {Key: runKey, Value: r.Run}} {
 			s.Table, s.From, s.Line = settingsfile.TableOn, fromFile, lines[i]
 			if s.Key == runKey {
-				s.Trouble = unfound(r.Run[0])
+				s.Trouble = describeMissing(r.Run[0])
 			}
 			all = append(all, s)
 		}
@@ -171,15 +171,14 @@ func rulesOf(file *settingsfile.File) (all []InForce) {
 	return all
 }
 
-// The settings of a rule, the first one first.
+// The settings of a rule, in order.
 const (
 	eventKey = "event"
 	runKey   = "run"
 )
 
-// unfound says that a program cannot be run, as a session would find it that starts here; "" for
-// one that can.
-func unfound(program string) string {
+// describeMissing explains why a program cannot be run by a session started here, or returns "".
+func describeMissing(program string) string {
 	if _, err := exec.LookPath(program); err != nil {
 		return strings.TrimPrefix(err.Error(), "exec: ")
 	}
@@ -200,7 +199,7 @@ func commandsOf(
 		return nil, err
 	}
 	for _, sub := range cmd.Commands() {
-		if cli.Settled(sub) {
+		if cli.HasTable(sub) {
 			if all, err = commandsOf(all, file, sub); err != nil {
 				return nil, err
 			}
@@ -264,7 +263,7 @@ func policyOf(file *settingsfile.File) (all []rule) {
 	return all
 }
 
-// printSettings writes the settings as a file would say them.
+// printSettings writes the settings in the format of the file.
 func (c Configuration) printSettings(out io.Writer) error {
 	var b strings.Builder
 	state := ""

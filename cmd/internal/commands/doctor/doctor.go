@@ -16,7 +16,7 @@ import (
 	"terminalproxy/gateway/userdirs"
 )
 
-// promise is what a grant protects against, word for word as everywhere.
+// promise states the protection that a grant gives, in the same words everywhere.
 const promise = "The grant protects against mistakes and against agents that act only through " +
 	"the gateway. " +
 	"A process running as your user is not contained; use another user or a container for that."
@@ -28,18 +28,18 @@ const (
 	stateWrong = "wrong" // needs fixing
 )
 
-// finding is one thing that doctor looked at.
+// finding is the result of one check.
 type finding struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
 	Say   string `json:"say"`
-	Do    string `json:"do,omitempty"` // what to do about it
+	Do    string `json:"do,omitempty"` // the next step
 }
 
 // isFolded reports whether the finding passed and needs nothing done.
 func (f finding) isFolded() bool { return f.State == stateOK && f.Do == "" }
 
-// doctor collects findings. root is where /proc is, "" but in tests.
+// doctor collects findings. root is the parent of /proc, "" except in tests.
 type doctor struct {
 	env      *cli.Env
 	root     string
@@ -121,7 +121,7 @@ func (d *doctor) runChecks(ctx context.Context) {
 	}
 }
 
-// reportFindings prints the findings; an error says that something is wrong.
+// reportFindings prints the findings, and fails if something is wrong.
 func (d *doctor) reportFindings() error {
 	bad := 0
 	for _, f := range d.findings {
@@ -174,10 +174,10 @@ func (d *doctor) printFindings() error {
 	return err
 }
 
-// row is the finding as a row of a table.
+// row formats the finding as a row of a table.
 func (f finding) row() string { return f.State + "\t" + f.Name + "\t" + f.Say }
 
-// checkPrivate looks at a file or directory that only its owner may get at.
+// checkPrivate checks a file or directory that only its owner may access.
 func (d *doctor) checkPrivate(name, path string, most os.FileMode) (there bool) {
 	info, err := os.Lstat(path)
 	switch {
@@ -198,7 +198,7 @@ func (d *doctor) checkPrivate(name, path string, most os.FileMode) (there bool) 
 	return true
 }
 
-// variableOf names the variable that sets the directory of a path in another place.
+// variableOf names the environment variable that moves a path's directory.
 func variableOf(path string) string {
 	if config, err := userdirs.ConfigPath(); err == nil &&
 		strings.HasPrefix(path, filepath.Dir(config)) {

@@ -262,16 +262,16 @@ func TestDoctorFindsTheParent(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "proc/7"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "proc/7/stat"), []byte("7 (a) b (c) S 42 7 7"), 0o600))
-	require.Equal(t, 42, parent(root, 7))
-	require.Equal(t, 42, proxyOf(root, 7))
+	require.Equal(t, 42, findParent(root, 7))
+	require.Equal(t, 42, findProxy(root, 7))
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "proc/42"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "proc/42/stat"), []byte("42 (proxy-leader) S 41 42 42"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "proc/42/comm"), []byte("proxy-leader\n"), 0o600))
-	require.Equal(t, 41, proxyOf(root, 7), "a program with a leader")
-	require.Zero(t, parent(root, 8))
+	require.Equal(t, 41, findProxy(root, 7), "a program with a leader")
+	require.Zero(t, findParent(root, 8))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "proc/7/stat"), []byte("nonsense"), 0o600))
-	require.Zero(t, parent(root, 7))
-	require.Equal(t, os.Getppid(), parent("", os.Getpid()))
+	require.Zero(t, findParent(root, 7))
+	require.Equal(t, os.Getppid(), findParent("", os.Getpid()))
 }
 
 func TestDoctorSaysWhetherTheClusterIsReached(t *testing.T) {
@@ -280,7 +280,7 @@ func TestDoctorSaysWhetherTheClusterIsReached(t *testing.T) {
 		`{"cluster":{"connected":true,"gateways":2,"trouble":"tls://a: nobody listens","do":"start it"}}`: stateWarn,
 		`{"cluster":{"connected":true,"gateways":0}}`:                                                     stateWarn, `{"cluster":{"connected":false,"gateways":0}}`: stateWrong,
 	} {
-		var of healthy
+		var of healthReport
 		require.NoError(t, json.Unmarshal([]byte(said), &of))
 		d := &doctor{}
 		d.checkCluster("", of)

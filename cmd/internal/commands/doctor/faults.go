@@ -42,7 +42,8 @@ func findFaults(
 	return faults
 }
 
-// findProxyFault returns the first fault of the table of proxy: what proxy itself refuses.
+// findProxyFault returns the first fault of the table of proxy: the first setting that proxy
+// refuses.
 func findProxyFault(file *settingsfile.File) error {
 	table := file.Table(settingsfile.TableProxy)
 	if table == nil {
@@ -81,7 +82,7 @@ func findCommandFaults(file *settingsfile.File, cmd *cobra.Command, note func(er
 	}
 	note(err)
 	for _, sub := range cmd.Commands() {
-		if cli.Settled(sub) {
+		if cli.HasTable(sub) {
 			findCommandFaults(file, sub, note)
 		}
 	}
@@ -107,8 +108,8 @@ func checkGatewayValues(table *settingsfile.Table, set *pflag.FlagSet) error {
 	return nil
 }
 
-// positionFault adds the line to an error that names a flag which the table sets. Errors about
-// other flags are not the table's.
+// positionFault adds the line to an error that names a flag which the table sets. It drops errors
+// about other flags.
 func positionFault(table *settingsfile.Table, err error) error {
 	user, ok := errors.AsType[*proxy.UserError](err)
 	if !ok {

@@ -107,13 +107,13 @@ func (d *doctor) dialSocket(ctx context.Context, ep endpoint.Endpoint) net.Conn 
 	return nil
 }
 
-// checkServer looks at the process that serves the local socket, and at what it says of itself.
+// checkServer checks the process that serves the local socket, and its health report.
 func (d *doctor) checkServer(ctx context.Context, ep endpoint.Endpoint, conn net.Conn) {
 	server := place.Process{}
 	if socket, ok := conn.(syscall.Conn); ok {
 		server = place.ProcessOf(socket)
 	}
-	said, err := health(conn, "localhost")
+	said, err := fetchHealth(conn, "localhost")
 	if err != nil {
 		d.addError("local gateway", "end that process; another one takes over",
 			"%s does not answer on the local socket: %v", server, err)
@@ -125,18 +125,18 @@ func (d *doctor) checkServer(ctx context.Context, ep endpoint.Endpoint, conn net
 	d.checkSessions(ctx, "", ep)
 }
 
-// healthy is what a gateway says of itself.
-type healthy struct {
+// healthReport is a gateway's answer about its health.
+type healthReport struct {
 	Version string
 	Cluster *struct { // nil for a gateway without others
 		Connected   bool
 		Gateways    int
-		Trouble, Do string // told on the gateway's own machine
+		Trouble, Do string // sent on the gateway's own machine only
 	}
 }
 
-// checkCluster says whether a gateway reaches the others.
-func (d *doctor) checkCluster(at string, said healthy) {
+// checkCluster reports whether a gateway reaches the others.
+func (d *doctor) checkCluster(at string, said healthReport) {
 	name := "cluster" + at
 	switch c := said.Cluster; {
 	case c == nil:
@@ -158,8 +158,8 @@ func (d *doctor) checkCluster(at string, said healthy) {
 	}
 }
 
-// health asks a gateway how it is.
-func health(raw net.Conn, host string) (said healthy, err error) {
+// fetchHealth asks a gateway for its health report.
+func fetchHealth(raw net.Conn, host string) (said healthReport, err error) {
 	conn, err := handshake.Bound(raw, doctorTime)
 	if err != nil {
 		return said, err
@@ -180,10 +180,10 @@ func health(raw net.Conn, host string) (said healthy, err error) {
 	return said, nil
 }
 
-// mostListed is how many sessions of a gateway are looked at one by one.
+// mostListed is how many sessions of a gateway are checked one by one.
 const mostListed = 20
 
-// checkSessions lists what a gateway has, and looks at the processes of those on this machine.
+// checkSessions lists a gateway's sessions, and checks the processes of those on this machine.
 func (d *doctor) checkSessions(ctx context.Context, at string, ep endpoint.Endpoint) {
 	cfg := d.env.ClientConfig(ep, protocol.PathAgent, protocol.PathView)
 	cfg.Name = "gateway doctor"
@@ -209,12 +209,12 @@ func (d *doctor) checkSessions(ctx context.Context, at string, ep endpoint.Endpo
 		d.addOK(name, "%s, %s, keyboard: %s", text.Command(s), text.State(s),
 			text.Keyboard(s.Keyboard, "", time.Now()))
 		if at == "" && s.State == protocol.StateRunning {
-			d.checkProcess("process of "+s.SessionID, proxyOf(d.root, s.Pid))
+			d.checkProcess("process of "+s.SessionID, findProxy(d.root, s.Pid))
 		}
 	}
 }
 
-// checkRemote looks at the gateway that the user named.
+// checkRemote checks the gateway that the user named.
 func (d *doctor) checkRemote(ctx context.Context) {
 	if d.env.Gateway == "" {
 		return
@@ -238,8 +238,8 @@ func (d *doctor) checkRemote(ctx context.Context) {
 	}
 }
 
-// checkPeers says whether a gateway that the user named reaches others, where it belongs to some.
-// It reports whether the gateway answers.
+// checkPeers reports whether a gateway that the user named reaches the other gateways of its
+// cluster. It returns whether the gateway answers.
 func (d *doctor) checkPeers(ctx context.Context, at string, ep endpoint.Endpoint) bool {
 	conn, err := ep.DialContext(ctx)
 	if err != nil {
@@ -248,7 +248,7 @@ func (d *doctor) checkPeers(ctx context.Context, at string, ep endpoint.Endpoint
 		return false
 	}
 	defer func() { _ = conn.Close() }()
-	said, err := health(conn, ep.Host())
+	said, err := fetchHealth(conn, ep.Host())
 	if err != nil {
 		d.addError("gateway"+at, "check that a gateway runs there, and read its log",
 			"it does not answer as a gateway does: %v", err)
@@ -258,7 +258,7 @@ func (d *doctor) checkPeers(ctx context.Context, at string, ep endpoint.Endpoint
 	return true
 }
 
-// checkTokens looks at the files with secrets.
+// checkTokens checks the files with secrets.
 func (d *doctor) checkTokens() {
 	path, err := userdirs.TokensPath()
 	if err != nil {
@@ -288,11 +288,11 @@ func (d *doctor) checkTokens() {
 		"every process of yours can read it, an agent's too: it prevents mistakes, not attacks")
 }
 
-// checkTokenFile looks into the tokens' file.
+// checkTokenFile checks the contents of the token file.
 func (d *doctor) checkTokenFile(path string) {
 	store, err := auth.OpenStore(path, nil)
 	if err != nil {
-		return // its modes were looked at
+		return // its mode was checked above
 	}
 	list, err := store.List()
 	if err != nil {
@@ -320,20 +320,20 @@ func (d *doctor) checkTokenFile(path string) {
 	}
 }
 
-// leaderName is the name of a process of the proxy's that may stand between it and its program
+// leaderName is the name of the proxy's helper process that may stand between proxy and program
 // (package child).
 const leaderName = "proxy-leader"
 
-// proc reads a file of the kernel about a process; see proc(5).
-func proc(root string, pid int, name string) string {
+// procPath returns the path of a process's file; see proc(5).
+func procPath(root string, pid int, name string) string {
 	return filepath.Join(root+"/proc", strconv.Itoa(pid), name)
 }
 
-// proxyOf returns the process that runs a session's program, 0 if it is not known.
-func proxyOf(root string, program int) int {
-	pid := parent(root, program)
-	if name, _ := os.ReadFile(proc(root, pid, "comm")); strings.TrimSpace(string(name)) == leaderName {
-		return parent(root, pid)
+// findProxy returns the process that runs a session's program, or 0 if unknown.
+func findProxy(root string, program int) int {
+	pid := findParent(root, program)
+	if name, _ := os.ReadFile(procPath(root, pid, "comm")); strings.TrimSpace(string(name)) == leaderName {
+		return findParent(root, pid)
 	}
 	return pid
 }

@@ -14,9 +14,9 @@ import (
 	"terminalproxy/gateway/userdirs"
 )
 
-// parent returns the process that started another one, 0 if it is not known.
-func parent(root string, pid int) int {
-	stat, err := os.ReadFile(proc(root, pid, "stat"))
+// findParent returns the parent of a process, or 0 if unknown.
+func findParent(root string, pid int) int {
+	stat, err := os.ReadFile(procPath(root, pid, "stat"))
 	if err != nil {
 		return 0
 	}
@@ -34,10 +34,10 @@ func parent(root string, pid int) int {
 // kernel gives them to root if the process is not dumpable (proc(5)). The directory /proc/PID stays
 // the user's, as every directory there that all may read.
 func statMemory(root string, pid int) (os.FileInfo, error) {
-	return os.Stat(proc(root, pid, "environ"))
+	return os.Stat(procPath(root, pid, "environ"))
 }
 
-// checkProcess looks whether other processes of the user can read a proxy's memory and take its
+// checkProcess checks whether other processes of the user can read a proxy's memory and take its
 // descriptors.
 func (d *doctor) checkProcess(name string, pid int) {
 	info, err := statMemory(d.root, pid)
@@ -59,16 +59,16 @@ func (d *doctor) checkProcess(name string, pid int) {
 			pid,
 		)
 	}
-	// An undumpable process does not tell; this check skips it.
-	if exe, err := os.Readlink(proc(d.root, pid, "exe")); err == nil &&
+	// The link of an undumpable process is unreadable; this check skips it.
+	if exe, err := os.Readlink(procPath(d.root, pid, "exe")); err == nil &&
 		strings.HasSuffix(exe, " (deleted)") {
 		d.addWarning(name, "restart it", "process %d runs an older version than the installed one",
 			pid)
 	}
 }
 
-// checkKernel looks at what the kernel allows processes of one user to do to each other, and at
-// what reclaim needs.
+// checkKernel checks what the kernel allows processes of one user to do to each other, and the
+// calls that reclaim needs.
 func (d *doctor) checkKernel() {
 	d.addOK("kernel", "%s", d.readLine("/proc/sys/kernel/osrelease"))
 	switch scope := d.readLine("/proc/sys/kernel/yama/ptrace_scope"); scope {
@@ -91,7 +91,7 @@ func (d *doctor) checkKernel() {
 		d.addWarning("TIOCSTI", "kernels from 6.2 can switch it off",
 			"always on in this kernel: a process on your terminal can fake your typing")
 	}
-	if err := flushes(); err != nil {
+	if err := tryFlush(); err != nil {
 		d.addError("reclaim", "needs a kernel from 4.13 with /dev/ptmx",
 			"agent input that the program has not read cannot be taken back: %v", err)
 		return
@@ -100,8 +100,8 @@ func (d *doctor) checkKernel() {
 		"agent input that the program has not read is taken back (tested with TIOCGPTPEER)")
 }
 
-// flushes tries out, on a PTY of its own, what a reclaim does.
-func flushes() error {
+// tryFlush performs a reclaim's flush on a new PTY, to check that the kernel supports it.
+func tryFlush() error {
 	master, slave, err := pty.Open()
 	if err != nil {
 		return fmt.Errorf("open a PTY: %w", err)
@@ -116,7 +116,7 @@ func flushes() error {
 		return fmt.Errorf("TIOCGPTPEER: %w", errno)
 	}
 	defer func() { _ = unix.Close(int(fd)) }()
-	// the kernel passes it on in its own time
+	// the kernel delivers the bytes with a delay
 	for end := time.Now().Add(time.Second); ; time.Sleep(time.Millisecond) {
 		n, err := unix.IoctlGetInt(int(fd), unix.TIOCINQ)
 		if err != nil {

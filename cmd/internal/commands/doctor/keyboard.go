@@ -29,9 +29,9 @@ var (
 	})
 )
 
-// checkKeyboard asks the terminal how it sends keys: whether it knows the kitty keyboard protocol,
-// and, to see the end of the answers, for its device attributes (DA1, ECMA-48 8.3.24),
-// which every terminal answers.
+// checkKeyboard asks the terminal whether it supports the kitty keyboard protocol, and for its
+// device attributes (DA1, ECMA-48 8.3.24): every terminal answers that, so it marks the end of the
+// answers.
 func (d *doctor) checkKeyboard(in *os.File) {
 	said, err := askTerminal(in, "\x1b[?u\x1b[c")
 	switch {
@@ -52,7 +52,7 @@ func (d *doctor) checkKeyboard(in *os.File) {
 	}
 }
 
-// checkBindings says which of the keys a terminal keeps for itself, and what to press instead.
+// checkBindings reports the keys that a terminal keeps for itself, and what to press instead.
 func (d *doctor) checkBindings(ctx context.Context) {
 	here := terminals.Find(os.Getenv)
 	b := cli.UserKeys()
@@ -104,8 +104,7 @@ func keysFinding(here *terminals.Terminal, summary string, kept []string, lost b
 	return f
 }
 
-// askTerminal sends a question and collects what comes, until DA1's answer or the end of the
-// patience.
+// askTerminal sends a question and collects the reply, until DA1's answer or the timeout.
 func askTerminal(tty *os.File, question string) ([]byte, error) {
 	fd := int(tty.Fd())
 	state, err := term.MakeRaw(fd)

@@ -74,18 +74,18 @@ type verdict struct {
 	Notes  []string       `json:"notes,omitempty"`
 }
 
-// runPolicyCheck says which rule decides.
+// runPolicyCheck prints which rule decides.
 func runPolicyCheck(ctx context.Context, env *cli.Env, in policyOptions) error {
 	if in.level != string(protocol.LevelDrive) && in.level != string(protocol.LevelType) {
 		return cli.Usage("--level %.20q: must be drive or type", in.level)
 	}
-	file, err := settingsfile.User() // it is good: configure has looked
+	file, err := settingsfile.User() // its syntax is valid: applyConfiguration has checked it
 	if err != nil {
 		return err
 	}
 	rules, err := file.Policy()
 	if err == nil {
-		err = findProxyFault(file) // after which proxy takes no [[allow]]
+		err = findProxyFault(file) // a fault makes proxy ignore every [[allow]]
 	}
 	if fault, ok := errors.AsType[*settingsfile.Error](err); ok {
 		return cli.Fail(cli.StatusUsage, "configuration: %w", fault).WithHint(fault.Hint)
@@ -112,20 +112,20 @@ func runPolicyCheck(ctx context.Context, env *cli.Env, in policyOptions) error {
 	return printVerdict(env, in, got, notes)
 }
 
-// programFailure says why a program was not found.
+// programFailure explains why a program was not found.
 func programFailure(program string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
 		return cli.Fail(cli.StatusUsage, "policy check: PROGRAM: %.40s is not in PATH", program).
 			WithHint("give its path, or the name of an installed program")
 	}
-	// exec's own words name the path twice, and the system call.
+	// exec's error repeats the path and names the system call.
 	if cause, ok := errors.AsType[syscall.Errno](err); ok {
 		err = fmt.Errorf("%.40s: %w", program, cause)
 	}
 	return cli.Fail(cli.StatusUsage, "policy check: PROGRAM: %w", err)
 }
 
-// localToken returns the name of the local token that an agent shows. Without one it is "", with a
+// localToken returns the name of the local token that an agent presents; without one, "" and a
 // note.
 func localToken(name string) (token, note string) {
 	_, store, err := cli.OpenTokens("")

@@ -11,7 +11,8 @@ import (
 	"terminalproxy/proxy/display/overlay"
 )
 
-// checkRoom looks whether files can be made in a directory, or where it would be made.
+// checkRoom checks whether files can be created in a directory, or in the parent where it would be
+// created.
 func (d *doctor) checkRoom(name, dir string) {
 	wanted := dir
 	for {
@@ -37,7 +38,7 @@ func (d *doctor) checkRoom(name, dir string) {
 	}
 }
 
-// checkTerm looks whether the terminal's type says what it can show.
+// checkTerm checks the terminal's type and the capabilities that it implies.
 func (d *doctor) checkTerm() {
 	switch term := os.Getenv("TERM"); {
 	case !overlay.TakesSequences(term):

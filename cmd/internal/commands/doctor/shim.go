@@ -14,11 +14,11 @@ import (
 	"terminalproxy/proxy/consent/policy"
 )
 
-// managerTime is how long a version manager may take to say what its shim starts.
+// managerTime is how long a version manager may take to name the program of its shim.
 const managerTime = 5 * time.Second
 
-// managers are the version managers whose shims stand in PATH in place of programs, with what lies
-// in the path of each shim. Each has a command `which`.
+// managers lists version managers whose shims replace programs in PATH, with a part of each shim's
+// path. Each has a command `which`.
 var managers = []struct{ name, place string }{
 	{"pyenv", "pyenv/shims/"},
 	{"asdf", "asdf/shims/"},
@@ -29,8 +29,8 @@ var managers = []struct{ name, place string }{
 	{"volta", ".volta/bin/"},
 }
 
-// findRunning returns the program that has the terminal once name was started in a directory. A
-// shim or a script leads to another one; note describes it. An unknown program has a name and no
+// findRunning returns the program that has the terminal after name was started in a directory. A
+// shim or a script starts another one; note describes that. An unknown program has a name and no
 // file: no [[allow]] matches it.
 func findRunning(
 	ctx context.Context,
@@ -110,7 +110,8 @@ func askManager(
 	ctx, cancel := context.WithTimeout(ctx, managerTime)
 	defer cancel()
 	root := filepath.Dir(filepath.Dir(shim))
-	program, err := exec.LookPath(filepath.Join(root, "bin", manager)) // PATH may have another one
+	// PATH may find another version
+	program, err := exec.LookPath(filepath.Join(root, "bin", manager))
 	if err != nil {
 		program = manager
 	}
@@ -133,7 +134,7 @@ func askManager(
 func interpreterOf(line string) (interpreter string, byEnv bool) {
 	words := strings.Fields(strings.TrimPrefix(line, "#!"))
 	if len(words) == 0 {
-		return "/bin/sh", false // as execve(2) of a shell does
+		return "/bin/sh", false // shells run such files themselves
 	}
 	if filepath.Base(words[0]) != "env" {
 		return words[0], false

@@ -4,19 +4,20 @@ import (
 	"strings"
 )
 
-// admission is what the user is asked about an owner's page. It belongs to the goroutine of attend.
+// admission is the question to the user about an owner's page. Owned by the goroutine of
+// runTerminal.
 type admission struct {
 	o     *opening
-	of    *knock // the page that waits, or nil
-	asked bool   // its words are on the terminal
-	// missed says that the last page went away without an answer, which the user may be about to
-	// type: it must not be taken for that to another page.
+	page  *waitingPage // the waiting page, or nil
+	shown bool         // the question is on the terminal
+	// missed is set if the last page left without an answer. The user may be about to type that
+	// answer, which must not count for another page.
 	missed bool
 }
 
 // startQuestion asks about a page.
-func (q *admission) startQuestion(k knock) {
-	q.of, q.asked = &k, !q.missed
+func (q *admission) startQuestion(k waitingPage) {
+	q.page, q.shown = &k, !q.missed
 	if q.missed {
 		q.o.printText("Another page wants in. Press Enter to see its words.\n")
 		return
@@ -31,44 +32,44 @@ func (q *admission) showQuestion() {
 	}
 	q.o.printText(
 		"A page wants to %s for you until %s. Its words:\n\n  %s\n\nDoes your browser show the "+
-			"same words? [y/N] ", act, until(q.o.expires), strings.Join(q.of.Words, " "))
+			"same words? [y/N] ", act, formatUntil(q.o.expires), strings.Join(q.page.Words, " "))
 }
 
-// pageGone is closed when the waiting page leaves; it is nil if no page waits.
+// pageGone returns a channel that is closed when the waiting page leaves, nil if no page waits.
 func (q *admission) pageGone() <-chan struct{} {
-	if q.of == nil {
+	if q.page == nil {
 		return nil
 	}
-	return q.of.ctx.Done()
+	return q.page.ctx.Done()
 }
 
-// dropUnanswered ends the question.
+// dropUnanswered ends the question without an answer.
 func (q *admission) dropUnanswered() {
-	q.of, q.missed = nil, true
+	q.page, q.missed = nil, true
 	q.o.printEvent("\nNo answer: the page was not let in.")
 }
 
-// handleLine takes a line of the user's. It reports whether there was a question.
+// handleLine handles a line that the user typed. It reports whether there was a question.
 func (q *admission) handleLine(line string) bool {
 	q.missed = false
 	switch {
-	case q.of == nil:
+	case q.page == nil:
 		return false
-	case !q.asked: // it was meant for the page before
-		q.asked = true
+	case !q.shown: // meant for the previous page
+		q.shown = true
 		q.showQuestion()
 		return true
 	}
-	q.of.answer <- said(line)
-	if !said(line) {
+	q.page.answer <- isYes(line)
+	if !isYes(line) {
 		q.o.printEvent("The page was not let in.")
 	}
-	q.of = nil
+	q.page = nil
 	return true
 }
 
-// said reports whether a line is a yes.
-func said(line string) bool {
+// isYes reports whether a line is a yes.
+func isYes(line string) bool {
 	line = strings.ToLower(strings.TrimSpace(line))
 	return line == "y" || line == "yes"
 }

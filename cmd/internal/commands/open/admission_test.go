@@ -18,9 +18,9 @@ import (
 func TestAYesIsForThePageThatWasShown(t *testing.T) {
 	var said bytes.Buffer
 	q := admission{o: &opening{env: &cli.Env{Err: &said}, expires: time.Now().Add(time.Hour)}}
-	knocks := func(words ...string) (knock, context.CancelFunc) {
+	knocks := func(words ...string) (waitingPage, context.CancelFunc) {
 		ctx, cancel := context.WithCancel(t.Context())
-		return knock{Visitor: page.Visitor{Words: words}, ctx: ctx, answer: make(chan bool, 1)}, cancel
+		return waitingPage{Visitor: page.Visitor{Words: words}, ctx: ctx, answer: make(chan bool, 1)}, cancel
 	}
 	mine, cancel := knocks("kettle", "fossil")
 	q.startQuestion(mine)

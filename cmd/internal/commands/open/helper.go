@@ -29,8 +29,8 @@ type helper struct {
 	line string // its last non-empty line of output
 }
 
-// runHelper starts a program in a process group of its own: Ctrl+C is ours, and its end comes after
-// that of the page. pattern finds something in its output, and may be nil.
+// runHelper starts a program in a new process group, so that Ctrl+C ends the page first. pattern
+// finds the wanted text in the output; it may be nil.
 func runHelper(path string, args []string, pattern *regexp.Regexp) (*helper, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -58,15 +58,15 @@ func runHelper(path string, args []string, pattern *regexp.Regexp) (*helper, err
 	go func() { // ends with the program
 		defer close(h.ended)
 		_ = h.cmd.Wait()
-		select { // what it said last is why it has ended
+		select { // its last output explains its end
 		case <-all:
-		case <-time.After(time.Second): // another process has its output still
+		case <-time.After(time.Second): // another process still holds its output open
 		}
 	}()
 	return h, nil
 }
 
-// read takes all that the program says.
+// read consumes the program's output.
 func (h *helper) read(from io.Reader, pattern *regexp.Regexp) {
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {
@@ -83,7 +83,7 @@ func (h *helper) read(from io.Reader, pattern *regexp.Regexp) {
 		if m := pattern.FindStringSubmatch(line); m != nil {
 			select {
 			case h.found <- m[1]:
-			default: // it said so before
+			default: // matched before
 			}
 		}
 	}
@@ -100,10 +100,10 @@ func (h *helper) lastLine() string {
 	return fmt.Sprintf("%.200s", text.OneLine(h.line))
 }
 
-// stopPatience is how long a program may take to end that was asked to.
+// stopPatience is how long a program may take to end after it was asked to.
 const stopPatience = 5 * time.Second
 
-// stop ends the program, with all that it started.
+// stop ends the program and everything that it started.
 func (h *helper) stop() {
 	group := -h.cmd.Process.Pid
 	_ = syscall.Kill(group, syscall.SIGINT)
@@ -115,24 +115,24 @@ func (h *helper) stop() {
 	}
 }
 
-// wayPatience is how long a way may take until the page answers through it: a first certificate
-// takes some seconds, and so does a new name.
-const wayPatience = time.Minute
+// tunnelPatience is how long a new tunnel may take until the page answers through it: a first
+// certificate takes some seconds, and so does a new name.
+const tunnelPatience = time.Minute
 
-// patienceOf returns the rest of a context's time, or wayPatience.
+// patienceOf returns the context's remaining time, or tunnelPatience.
 func patienceOf(ctx context.Context) time.Duration {
 	if end, ok := ctx.Deadline(); ok {
 		return time.Until(end)
 	}
-	return wayPatience
+	return tunnelPatience
 }
 
-// viaTransport is how a way is tried; tests have their own. Nil is that of the system.
+// viaTransport connects through a tunnel to test it; nil is the system's. Tests replace it.
 var viaTransport http.RoundTripper
 
-// waitReachable waits until the page at a local address answers through the way: what it says of
-// itself is the same there.
-func (w *way) waitReachable(ctx context.Context, local string) error {
+// waitReachable waits until the page at a local address answers through the tunnel with the same
+// key.
+func (w *tunnel) waitReachable(ctx context.Context, local string) error {
 	if w == nil || w.host == "" {
 		return nil
 	}
@@ -148,12 +148,12 @@ func (w *way) waitReachable(ctx context.Context, local string) error {
 	direct := &http.Transport{
 		DisableKeepAlives: true, DialContext: (&net.Dialer{}).DialContext,
 	}
-	want, err := keyOf(ctx, &http.Client{Transport: direct}, local)
+	want, err := fetchServerKey(ctx, &http.Client{Transport: direct}, local)
 	if err != nil {
 		return err
 	}
 	for {
-		got, err := keyOf(ctx, client, "https://"+w.host)
+		got, err := fetchServerKey(ctx, client, "https://"+w.host)
 		switch {
 		case err == nil && got == want:
 			return nil
@@ -170,16 +170,17 @@ func (w *way) waitReachable(ctx context.Context, local string) error {
 	}
 }
 
-// helperGone is closed when what runs for the way has ended; nil where nothing does.
-func (w *way) helperGone() <-chan struct{} {
+// helperGone returns a channel that is closed when the tunnel's program has ended, nil without a
+// program.
+func (w *tunnel) helperGone() <-chan struct{} {
 	if w == nil || w.helper == nil {
 		return nil
 	}
 	return w.helper.ended
 }
 
-// keyOf returns the key of a page's server, which is unique.
-func keyOf(ctx context.Context, client *http.Client, base string) (string, error) {
+// fetchServerKey returns the key of a page's server, which is unique.
+func fetchServerKey(ctx context.Context, client *http.Client, base string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/v1/push", nil)
 	if err != nil {
 		return "", err

@@ -24,7 +24,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// longestOpen is the most that --for of open may say.
+// longestOpen is the largest value of open --for.
 const longestOpen = 7 * 24 * time.Hour
 
 // openOptions are the options of gateway open.
@@ -89,7 +89,7 @@ func (in *openOptions) addFlags(cmd *cobra.Command) {
 	in.notify.AddFlags(f)
 }
 
-// checkFlags refuses what the flags cannot mean.
+// checkFlags rejects invalid flags and combinations.
 func (in openOptions) checkFlags() error {
 	if _, err := in.notify.Read("open"); err != nil {
 		return err
@@ -121,13 +121,13 @@ func (in openOptions) checkFlags() error {
 	return nil
 }
 
-// runOpen serves a page, or has the gateway elsewhere serve it.
+// runOpen serves a page, or asks a gateway elsewhere to serve it.
 func runOpen(ctx context.Context, env *cli.Env, in openOptions) error {
 	if err := in.checkFlags(); err != nil {
 		return err
 	}
 	role := auth.Role(in.role)
-	// an agent that runs commands has no terminal of its own to confirm at
+	// an agent's shell has no terminal at which to confirm
 	if role == auth.RoleOwner {
 		if err := env.RequireOutside("use a terminal that no agent sees"); err != nil {
 			return err
@@ -146,7 +146,7 @@ func runOpen(ctx context.Context, env *cli.Env, in openOptions) error {
 	return openHere(ctx, env, ep, in.session, in)
 }
 
-// openHere serves the page itself.
+// openHere serves the page from this process.
 func openHere(
 	ctx context.Context,
 	env *cli.Env,
@@ -174,7 +174,7 @@ func openHere(
 	if err != nil {
 		return err
 	}
-	by, err := wayFor(ctx, env, in, ln)
+	by, err := openRequestedTunnel(ctx, env, in, ln)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
@@ -183,7 +183,7 @@ func openHere(
 		in.host = by.host
 	}
 	o := newOpening(env, hold, in)
-	o.way, o.local = by, "http://"+ln.Addr().String()
+	o.tunnel, o.local = by, "http://"+ln.Addr().String()
 	o.session, o.base, o.dial = session, "http://"+ln.Addr().String(), dialPage(way)
 	if in.host != "" {
 		o.base, o.public = "https://"+strings.ToLower(in.host), true
@@ -205,12 +205,12 @@ func openHere(
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
-	o.source = here{opened}
+	o.source = localPages{opened}
 	return o.run(ctx, func() error { return door.Serve(ln) }, door.Close)
 }
 
-// wayFor opens the way to a page that --via asks for; without --via it is nil.
-func wayFor(ctx context.Context, env *cli.Env, in openOptions, ln net.Listener) (*way, error) {
+// openRequestedTunnel opens the tunnel that --via asks for, or returns nil without --via.
+func openRequestedTunnel(ctx context.Context, env *cli.Env, in openOptions, ln net.Listener) (*tunnel, error) {
 	if in.via == "" {
 		return nil, nil //nolint:nilnil // no way is wanted
 	}
@@ -218,7 +218,7 @@ func wayFor(ctx context.Context, env *cli.Env, in openOptions, ln net.Listener) 
 	if !ok {
 		return nil, cli.Fail(cli.StatusRefused, "open: --via %s: no port to forward to", in.via)
 	}
-	return openWay(ctx, env, in.via, address.Port)
+	return openTunnel(ctx, env, in.via, address.Port)
 }
 
 // dialPage connects to a gateway for one page.
@@ -232,17 +232,17 @@ func dialPage(way client.Config) func(context.Context) (page.Link, error) {
 	}
 }
 
-// here are pages that this process serves.
-type here struct{ *page.Opening }
+// localPages are the pages that this process serves.
+type localPages struct{ *page.Opening }
 
 // Code implements source.
-func (h here) Code() (string, error) { return h.Opening.Code(), nil }
+func (h localPages) Code() (string, error) { return h.Opening.Code(), nil }
 
-// Err implements source. What else can end them, Serve says.
-func (h here) Err() error { return nil }
+// Err implements source. Serve returns the other reasons.
+func (h localPages) Err() error { return nil }
 
-// pageConfig returns how pages reach the gateway: as viewers, elsewhere with the token of their
-// role.
+// pageConfig returns the configuration with which pages reach the gateway: as viewers, at another
+// machine with the token of their role.
 func pageConfig(env *cli.Env, ep endpoint.Endpoint, role auth.Role) (_ client.Config, err error) {
 	if ep.Remote() && role == auth.RoleOwner {
 		if ep.Token, err = env.OwnerToken(); err != nil {
@@ -273,8 +273,8 @@ func pageSession(
 	return session, err
 }
 
-// pageKeys returns the directory of the keys of owners' pages, nil for viewers. It removes what a
-// killed process left there.
+// pageKeys returns the directory of the keys of owners' pages, nil for viewers. It removes keys
+// that a killed process left there.
 func pageKeys(role auth.Role) (*auth.Hold, error) {
 	_, store, err := cli.OpenTokens("")
 	if err == nil {
@@ -288,7 +288,7 @@ func pageKeys(role auth.Role) (*auth.Hold, error) {
 	}
 	hold, err := store.RegisterHolder()
 	if err != nil {
-		return nil, cli.Unwritten(fmt.Errorf("open: %w", err), "XDG_STATE_HOME")
+		return nil, cli.WriteFailure(fmt.Errorf("open: %w", err), "XDG_STATE_HOME")
 	}
 	return hold, nil
 }
@@ -319,8 +319,7 @@ func (o *opening) newLink() (string, error) {
 	return o.base + "/#c=" + code, err
 }
 
-// linkTo returns the address of a session on a page that is already open; "" where only this
-// machine reaches it.
+// linkTo returns the address of a session on an open page, or "" without one that others reach.
 func (o *opening) linkTo(session string) string {
 	if !o.public {
 		return ""
@@ -328,7 +327,7 @@ func (o *opening) linkTo(session string) string {
 	return o.base + "/#s=" + url.QueryEscape(session)
 }
 
-// describeRights says what a page of the role may do.
+// describeRights describes the rights of a page of the role.
 func (o *opening) describeRights() string {
 	of := "all sessions"
 	if o.session != "" {

@@ -20,48 +20,49 @@ import (
 	"terminalproxy/proxy/display/notice"
 )
 
-// opening is a page while it is open, with the terminal that opened it. Its methods but admit and
-// entered belong to one goroutine.
+// opening is an open page, with the terminal that opened it. One goroutine owns it; only admit and
+// entered may be called from others.
 type opening struct {
 	env     *cli.Env
 	flags   openOptions
 	source  source
 	hold    *auth.Hold // nil for viewers
 	session string     // "" for all
-	base    string     // of links
-	public  bool       // browsers of other machines can open them
+	base    string     // base address of links
+	public  bool       // browsers on other machines can open them
 	dial    func(context.Context) (page.Link, error)
-	way     *way   // the way of other devices if this command made one, or nil
-	local   string // where the page is on this machine
-	lost    error  // why the page is unreachable
+	tunnel  *tunnel // the tunnel for other devices if this command made one, or nil
+	local   string  // the page's address on this machine
+	lost    error   // why the page is unreachable
 	expires time.Time
 
 	screen *os.File // nil where standard output is no terminal
-	knocks chan knock
+	knocks chan waitingPage
 	came   chan struct{}
-	over   chan struct{} // closed when the user is not told further events
+	over   chan struct{} // closed when the user gets no further events
 }
 
-// source is where links are made, and the pages served.
+// source makes links and serves the pages.
 type source interface {
-	// Code is the code of a new link.
+	// Code returns the code of a new link.
 	Code() (string, error)
-	// Done is closed when no page can come in; Err is then why, nil if the time is over.
+	// Done returns a channel that is closed when no page can enter; Err then returns the reason, or
+	// nil if the time is over.
 	Done() <-chan struct{}
 	Err() error
 }
 
-// knock is an owner's page that waits for the user.
-type knock struct {
+// waitingPage is an owner's page that waits for the user.
+type waitingPage struct {
 	page.Visitor
 	ctx    context.Context //nolint:containedctx // as long as the page waits
-	answer chan bool       // takes one answer without a reader
+	answer chan bool       // has room for one answer
 }
 
 func newOpening(env *cli.Env, hold *auth.Hold, in openOptions) *opening {
 	o := &opening{
 		env: env, flags: in, hold: hold, expires: time.Now().Add(in.forTime),
-		knocks: make(chan knock), came: make(chan struct{}), over: make(chan struct{}),
+		knocks: make(chan waitingPage), came: make(chan struct{}), over: make(chan struct{}),
 	}
 	if out, ok := env.Out.(*os.File); ok && term.IsTerminal(int(out.Fd())) && !env.JSON {
 		o.screen = out
@@ -71,7 +72,7 @@ func newOpening(env *cli.Env, hold *auth.Hold, in openOptions) *opening {
 
 // run serves pages until ctx ends or their time is over. stop ends serve.
 func (o *opening) run(ctx context.Context, serve func() error, stop func()) error {
-	targets, _ := o.flags.notify.Read("open") // check has read them, too
+	targets, _ := o.flags.notify.Read("open") // checkFlags has validated them
 	defer o.flags.notify.Start(ctx, notices.Waiting{
 		Targets: targets,
 		Dial:    o.dial,
@@ -96,20 +97,20 @@ func (o *opening) run(ctx context.Context, serve func() error, stop func()) erro
 
 // waitReachable waits until other devices reach the page.
 func (o *opening) waitReachable(ctx context.Context) error {
-	if o.way == nil {
+	if o.tunnel == nil {
 		return nil
 	}
-	if !o.way.there {
-		o.printEvent("Running: %s", o.way.command)
+	if !o.tunnel.there {
+		o.printEvent("Running: %s", o.tunnel.command)
 	}
-	// else the user has ended it
-	if err := o.way.waitReachable(ctx, o.local); err != nil && ctx.Err() == nil {
+	// otherwise the user ended it
+	if err := o.tunnel.waitReachable(ctx, o.local); err != nil && ctx.Err() == nil {
 		return cli.Fail(cli.StatusRefused, "open: --via %s: the page does not answer at https://%s: %w",
-			o.flags.via, o.way.host, err).
-			WithHint("run it by hand to see why: " + o.way.command)
+			o.flags.via, o.tunnel.host, err).
+			WithHint("run it by hand to see why: " + o.tunnel.command)
 	}
-	if o.way.there && o.screen == nil {
-		_, _ = fmt.Fprintf(o.env.Err, "on the other device: %s\n", o.way.command)
+	if o.tunnel.there && o.screen == nil {
+		_, _ = fmt.Fprintf(o.env.Err, "on the other device: %s\n", o.tunnel.command)
 	}
 	return nil
 }
@@ -131,22 +132,22 @@ func (o *opening) printLink() error {
 		where = "in a browser"
 	}
 	var lines []string
-	if o.way != nil && o.way.there {
-		lines, where = []string{"On the other device run:", "", "  " + o.way.command, ""}, "there"
+	if o.tunnel != nil && o.tunnel.there {
+		lines, where = []string{"On the other device run:", "", "  " + o.tunnel.command, ""}, "there"
 	}
 	lines = append(lines, "Open this link "+where+", within a minute:", "", "  "+link, "")
-	if o.public { // on another device a loopback link leads nowhere
+	if o.public { // a loopback link does not work on another device
 		lines = append(lines, o.qrCode(link)...)
 	}
-	if o.way != nil {
-		lines = append(lines, o.way.note)
+	if o.tunnel != nil {
+		lines = append(lines, o.tunnel.note)
 	}
 	return o.env.PrintLines(append(
 		lines,
 		o.describeRights(),
 		fmt.Sprintf(
 			"It stays open for %s, until %s. Enter makes a new link, Ctrl+C closes the page.",
-			o.lifetimeText(), until(o.expires)))...)
+			o.lifetimeText(), formatUntil(o.expires)))...)
 }
 
 func (o *opening) printLinkJSON(link string) error {
@@ -156,13 +157,13 @@ func (o *opening) printLinkJSON(link string) error {
 		"session": o.session,
 		"expires": o.expires.UnixMilli(),
 	}
-	if o.way != nil {
-		answer["command"] = o.way.command
+	if o.tunnel != nil {
+		answer["command"] = o.tunnel.command
 	}
 	return o.env.PrintJSON(answer)
 }
 
-// lifetimeText says for how long pages stay: a server may have them end sooner than was asked for.
+// lifetimeText describes how long pages stay: a server may limit the time further.
 func (o *opening) lifetimeText() string {
 	if left := time.Until(o.expires); left < o.flags.forTime-time.Minute {
 		return notice.Span(left.Round(time.Minute))
@@ -170,41 +171,40 @@ func (o *opening) lifetimeText() string {
 	return notice.Span(o.flags.forTime)
 }
 
-// until formats a time for a reader before that time.
-func until(t time.Time) string {
+// formatUntil formats a future time for the user.
+func formatUntil(t time.Time) string {
 	if t = t.Local(); time.Until(t) > 20*time.Hour {
 		return t.Format("Mon 15:04")
 	}
 	return t.Format("15:04")
 }
 
-// printText says something to the user, who is there.
+// printText prints a message to the user at the terminal.
 func (o *opening) printText(format string, args ...any) {
 	_, _ = fmt.Fprintf(o.env.Err, format, args...)
 }
 
-// printEvent says what happens, at a terminal only.
+// printEvent reports an event, at a terminal only.
 func (o *opening) printEvent(format string, args ...any) {
 	if o.screen != nil {
 		_, _ = fmt.Fprintf(o.env.Err, format+"\n", args...)
 	}
 }
 
-// runTerminal deals with the user, who types these lines, and with the pages that come in, until
-// there is an end.
+// runTerminal handles the user's lines and the arriving pages, until the opening ends.
 func (o *opening) runTerminal(ctx context.Context, lines <-chan string) {
 	q := admission{o: o}
 	for {
 		knocks := o.knocks
-		if q.of != nil { // one question at a time
+		if q.page != nil { // one question at a time
 			knocks = nil
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-o.way.helperGone():
+		case <-o.tunnel.helperGone():
 			o.lost = cli.Fail(cli.StatusRefused, "open: --via %s: %s has ended: %s", o.flags.via,
-				o.flags.via, o.way.helper.lastLine())
+				o.flags.via, o.tunnel.helper.lastLine())
 			return
 		case <-o.source.Done():
 			if o.source.Err() == nil {
@@ -217,7 +217,7 @@ func (o *opening) runTerminal(ctx context.Context, lines <-chan string) {
 			q.dropUnanswered()
 		case line, open := <-lines:
 			if !q.handleLine(line) && open {
-				// if printing fails, the user cannot be told
+				// an error of printing cannot be reported either
 				if err := o.printLink(); err != nil {
 					o.printEvent("No new link: %v", err)
 				}
@@ -252,13 +252,13 @@ func (o *opening) typedLines() <-chan string {
 	return lines
 }
 
-// errNotLetIn is why a page stays outside. The page has its own words for it.
+// errNotLetIn is the reason of a refused page, which has its own text for it.
 var errNotLetIn = errors.New("the user said no")
 
-// askAboutPage asks the user about an owner's page, and makes its key an owner's for as long as the
+// askAboutPage asks the user about an owner's page, and gives its key an owner's rights while the
 // page is open.
 func (o *opening) askAboutPage(ctx context.Context, v page.Visitor) (leave func(), err error) {
-	k := knock{Visitor: v, ctx: ctx, answer: make(chan bool, 1)}
+	k := waitingPage{Visitor: v, ctx: ctx, answer: make(chan bool, 1)}
 	select {
 	case o.knocks <- k:
 	case <-ctx.Done():
@@ -290,7 +290,7 @@ func (o *opening) askAboutPage(ctx context.Context, v page.Visitor) (leave func(
 	}, nil
 }
 
-// reportEntry tells the user that a page came in.
+// reportEntry reports that a page entered.
 func (o *opening) reportEntry(page.Visitor) {
 	select {
 	case o.came <- struct{}{}:

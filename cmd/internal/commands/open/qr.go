@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// quietZone are the blank modules around a code that readers need.
+	// quietZone is the number of blank modules that readers need around a code.
 	quietZone = 2
-	// besides are the rows of the terminal that the words around a code take.
-	besides = 9
+	// rowsBeside is the number of terminal rows that the text around a code takes.
+	rowsBeside = 9
 )
 
 // qrCode draws a link as a QR code, two modules in a cell. It is nil if the terminal lacks the room
@@ -23,7 +23,7 @@ func (o *opening) qrCode(link string) []string {
 		return nil
 	}
 	code, err := qr.Encode(link, qr.L)
-	if err != nil || code.Size+2*quietZone > cols || (code.Size+2*quietZone+1)/2 > rows-besides {
+	if err != nil || code.Size+2*quietZone > cols || (code.Size+2*quietZone+1)/2 > rows-rowsBeside {
 		return nil
 	}
 	return append(halfBlocks(code.Black, code.Size), "")

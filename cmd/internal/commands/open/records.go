@@ -16,16 +16,16 @@ import (
 	"terminalproxy/proxy/view/redact"
 )
 
-// mostRecords is how many recordings a page is told of.
+// mostRecords bounds the list of recordings for a page.
 const mostRecords = 100
 
-// library answers one page's connection about this user's recordings. A recording is named by its
-// id alone; what a page says is never a part of a path.
+// library answers one page's requests about this user's recordings. A recording is named only by
+// its id; no text from a page becomes part of a path.
 type library struct {
 	dir     string
 	own     *redact.Own // the user's rules for redaction
 	session string      // the session that pages are limited to, or ""
-	// sessions are those of the gateway: it says which run, and which are hidden.
+	// sessions lists the gateway's sessions: which run, and which are hidden.
 	sessions func(context.Context) ([]protocol.SessionInfo, error)
 	leave    func()
 	id       string // of the recording being played
@@ -33,7 +33,7 @@ type library struct {
 	player   *replay.Player
 }
 
-// recordsMaker makes libraries for pages, nil for those that may not ask.
+// recordsMaker returns a function that makes libraries for pages, nil for pages that may not ask.
 func (o *opening) recordsMaker(way client.Config) func() page.Records {
 	dir, err := userdirs.RecordsPath()
 	if err != nil {
@@ -83,17 +83,17 @@ func (l *library) Answer(ctx context.Context, m protocol.Message) protocol.Messa
 	case *protocol.RecordsRead:
 		r := &protocol.RecordsReadResult{RequestID: id, RecordID: m.RecordID}
 		if err := l.read(ctx, m, r, sessions); err != nil {
-			return refused(id, err)
+			return refuseRecording(id, err)
 		}
 		return r
 	}
-	return refused(id, record.ErrUnknown)
+	return refuseRecording(id, record.ErrUnknown)
 }
 
 var errHidden = errors.New("the session is hidden")
 
-// refused words an error for a page: without names of files.
-func refused(id string, err error) *protocol.Error {
+// refuseRecording converts an error for a page: without file names.
+func refuseRecording(id string, err error) *protocol.Error {
 	failed := &protocol.Error{
 		RequestID: id,
 		Code:      protocol.CodeUnavailable,
@@ -135,19 +135,19 @@ func (l *library) listRecordings(sessions []protocol.SessionInfo) []protocol.Rec
 			StartedAt: k.Begin.UnixMilli(),
 			WrittenAt: info.ModTime().UnixMilli(),
 			Bytes:     info.Size(),
-			Running:   running(sessions, s.ID) != nil,
+			Running:   findRunning(sessions, s.ID) != nil,
 		})
 	}
 	return all
 }
 
-// isVisible reports whether the page may know of a recording.
+// isVisible reports whether the page may see a recording.
 func (l *library) isVisible(k *record.Known) bool {
 	return l.session == "" || k.Session.ID == l.session
 }
 
-// running returns the session if it is still recorded, nil after its end.
-func running(sessions []protocol.SessionInfo, id string) *protocol.SessionInfo {
+// findRunning returns the session if it is still recorded, nil after its end.
+func findRunning(sessions []protocol.SessionInfo, id string) *protocol.SessionInfo {
 	at := slices.IndexFunc(sessions, func(s protocol.SessionInfo) bool {
 		return s.SessionID == id && s.State != protocol.StateExited
 	})
@@ -157,8 +157,8 @@ func running(sessions []protocol.SessionInfo, id string) *protocol.SessionInfo {
 	return &sessions[at]
 }
 
-// hidden reports whether the user hides a session, which may have ended.
-func hidden(sessions []protocol.SessionInfo, id string) bool {
+// isHidden reports whether the user hides a session, which may have ended.
+func isHidden(sessions []protocol.SessionInfo, id string) bool {
 	return id != "" &&
 		slices.ContainsFunc(sessions, func(s protocol.SessionInfo) bool {
 			return s.SessionID == id && s.Blackout.ByUser()
@@ -171,8 +171,8 @@ func (l *library) redactText(text string) string {
 	return text
 }
 
-// argumentLine joins arguments before it redacts them, because an option tells about the next
-// argument.
+// argumentLine joins arguments before redacting them, because an option describes the argument
+// after it.
 func (l *library) argumentLine(args []string) []string {
 	if len(args) == 0 {
 		return nil
@@ -196,7 +196,7 @@ func (l *library) read(
 		return err
 	case !l.isVisible(&k):
 		return record.ErrUnknown
-	case hidden(sessions, k.Session.ID):
+	case isHidden(sessions, k.Session.ID):
 		return errHidden
 	}
 	if l.file == nil {

@@ -23,13 +23,13 @@ import (
 
 const (
 	linkPatience  = 5 * time.Second // for a server's answer
-	byePatience   = time.Second     // for its last one
+	byePatience   = time.Second     // for its answer to the last message
 	firstPause    = 250 * time.Millisecond
 	longestPause  = 5 * time.Second
 	mostQuestions = 2 * protocol.MaxPages // pages that a server may ask about at once
 )
 
-// openAt makes links at a server, and answers for the pages that come in by them.
+// openAt makes links at a server, and admits the pages that enter by them.
 func openAt(
 	ctx context.Context,
 	env *cli.Env,
@@ -58,14 +58,14 @@ func openAt(
 	e := newRemotePages(o, ep)
 	opened, err := e.connectOpening(ctx)
 	if err != nil {
-		return cli.NoGateway(err)
+		return cli.WithGatewayHint(err)
 	}
 	o.source, o.expires = e, time.UnixMilli(opened.ExpiresAt)
 	return o.run(ctx, e.serveUntilOver, e.close)
 }
 
-// pageGateway picks one of several gateways that answers, because a link leads to one. session is
-// as that of pageSession.
+// pageGateway returns one of several gateways that answers, because a link leads to one gateway.
+// session has the meaning of pageSession's.
 func pageGateway(
 	ctx context.Context,
 	env *cli.Env,
@@ -100,8 +100,8 @@ func pageToken(env *cli.Env, ep endpoint.Endpoint, role auth.Role) (string, erro
 	return token, err
 }
 
-// remotePages are the pages of an opening at a server. The server may restart: remotePages keep the
-// state that it needs, and send it again.
+// remotePages holds the pages of an opening at a server. The server may restart: remotePages keeps
+// the state that it needs, and sends it again.
 type remotePages struct {
 	o    *opening
 	way  client.Config
@@ -118,8 +118,8 @@ type remotePages struct {
 	pages  map[string]*visiting // by key
 }
 
-// visiting is a page that came in, or that the user is asked about. Its fields but the first three
-// are under remotePages.mu.
+// visiting is a page that entered, or that the user is asked about. All fields but the first three
+// are guarded by remotePages.mu.
 type visiting struct {
 	page.Visitor
 	ctx context.Context //nolint:containedctx // ends with the page
@@ -151,7 +151,7 @@ func newRemotePages(o *opening, ep endpoint.Endpoint) *remotePages {
 	return e
 }
 
-// connectOpening makes a connection and has the server know the opening.
+// connectOpening connects to the server and registers the opening.
 func (e *remotePages) connectOpening(ctx context.Context) (*protocol.PageOpened, error) {
 	frames, err := client.Open(ctx, e.way)
 	if errors.Is(err, client.ErrNotServed) {
@@ -167,7 +167,7 @@ func (e *remotePages) connectOpening(ctx context.Context) (*protocol.PageOpened,
 	wish.RequestID, wish.KeysB64 = protocol.NewID(), e.admittedKeys()
 	defer context.AfterFunc(ctx, frames.Close)()
 	defer time.AfterFunc(linkPatience, frames.Close).Stop()
-	opened, err := first(frames, &wish)
+	opened, err := requestOpening(frames, &wish)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err == nil && e.ctx.Err() != nil {
@@ -181,8 +181,9 @@ func (e *remotePages) connectOpening(ctx context.Context) (*protocol.PageOpened,
 	return opened, nil
 }
 
-// first sends the first request of a connection and gives its answer, which comes first.
-func first(frames *client.Frames, wish *protocol.PageOpen) (*protocol.PageOpened, error) {
+// requestOpening sends the first request of a connection and returns its answer, which is the first
+// message.
+func requestOpening(frames *client.Frames, wish *protocol.PageOpen) (*protocol.PageOpened, error) {
 	if err := frames.Send(wish); err != nil {
 		return nil, err
 	}
@@ -231,7 +232,7 @@ func (e *remotePages) serveUntilOver() error {
 			if first {
 				e.o.printEvent("The gateway is away: the page is waiting for it.")
 			}
-			_ = backoff.Pause(e.ctx) // the next round notices its end
+			_ = backoff.Pause(e.ctx) // the next iteration sees its end
 			if _, err = e.connectOpening(e.ctx); err == nil {
 				e.o.printEvent("The gateway is back.")
 				break
@@ -241,7 +242,7 @@ func (e *remotePages) serveUntilOver() error {
 	return e.Err()
 }
 
-// stopIfFinal ends the opening if a reason says that it is no use to come back.
+// stopIfFinal ends the opening if the reason rules out another connection.
 func (e *remotePages) stopIfFinal(why error) (over bool) {
 	closed, isClosed := errors.AsType[*websocket.CloseError](why)
 	refused, isRefused := errors.AsType[*protocol.Error](why)
@@ -263,10 +264,11 @@ var (
 	errLeaving  = errors.New("the user ends it")
 )
 
-// Done is closed when no page can come in; Err is then why, nil if the time is over.
+// Done returns a channel that is closed when no page can enter; Err then returns the reason, or nil
+// if the time is over.
 func (e *remotePages) Done() <-chan struct{} { return e.ctx.Done() }
 
-// Err is why the opening is over, nil if it did not fail.
+// Err returns why the opening ended, nil if it did not fail.
 func (e *remotePages) Err() error {
 	if !time.Now().Before(e.o.expires) {
 		return nil // the server's reason does not matter
@@ -277,7 +279,7 @@ func (e *remotePages) Err() error {
 	return nil
 }
 
-// read deals with what the server says, to the end of the connection.
+// read handles the server's messages, to the end of the connection.
 func (e *remotePages) read() error {
 	e.mu.Lock()
 	frames := e.frames
@@ -291,7 +293,7 @@ func (e *remotePages) read() error {
 			e.mu.Unlock()
 			return err
 		}
-		// a newer server can say more
+		// a newer server can send other messages
 		if m, err := protocol.Decode(frame, protocol.MaxMessage); err == nil {
 			e.handleMessage(m)
 		}
@@ -315,8 +317,8 @@ func (e *remotePages) handleMessage(m protocol.Message) {
 	}
 }
 
-// handleKnock handles a page that came in or wants to. It always asks about an owner's page and
-// names it, even if the server has let it in.
+// handleKnock handles a page that entered or wants to. It always asks about an owner's page and
+// names it, even if the server has admitted it.
 func (e *remotePages) handleKnock(m *protocol.PageKnock) {
 	ask := m.Pending || auth.Role(e.wish.Role) == auth.RoleOwner
 	e.mu.Lock()
@@ -338,18 +340,18 @@ func (e *remotePages) handleKnock(m *protocol.PageKnock) {
 	e.mu.Unlock()
 	switch {
 	case v == nil:
-	case again: // it has not heard
+	case again: // it missed the first answer
 		e.sendMessage(&protocol.PageAdmit{KeyB64: v.Key, Admit: in})
 	case known:
 	case ask:
 		e.wg.Go(func() { e.askAboutPage(v) }) // ends with the answer, or with the page
 	default:
-		e.wg.Go(func() { e.o.reportEntry(v.Visitor) }) // ends when it was told, or with the opening
+		e.wg.Go(func() { e.o.reportEntry(v.Visitor) }) // ends after the report, or with the opening
 	}
 }
 
-// askAboutPage has the user decide about a page. The words are made here, of the key that would be
-// known to this machine's proxies.
+// askAboutPage asks the user about the page. The question is worded here and names the key by which
+// this machine's proxies would recognise the page.
 func (e *remotePages) askAboutPage(v *visiting) {
 	words, err := page.Words(v.Key)
 	leave := func() {}
@@ -394,13 +396,13 @@ func (e *remotePages) handlePageGone(key string) {
 	}
 }
 
-// sendMessage passes a message on, if there is a connection.
+// sendMessage sends a message if there is a connection.
 func (e *remotePages) sendMessage(m protocol.Message) {
 	e.mu.Lock()
 	frames := e.frames
 	e.mu.Unlock()
 	if frames != nil {
-		_ = frames.Send(m) // it is sent again over the next connection, where that matters
+		_ = frames.Send(m) // important messages are sent again over the next connection
 	}
 }
 
@@ -433,7 +435,7 @@ func (e *remotePages) callServer(
 	}
 }
 
-// Code is the code of a new link.
+// Code returns the code of a new link.
 func (e *remotePages) Code() (string, error) {
 	m, err := e.callServer(&protocol.PageCode{}, linkPatience)
 	if err != nil {
@@ -448,8 +450,9 @@ func (e *remotePages) Code() (string, error) {
 // close ends the opening at the server, and here.
 func (e *remotePages) close() {
 	if e.ctx.Err() == nil {
-		e.over(errLeaving)                                      // before the server calls it an end
-		_, _ = e.callServer(&protocol.PageClose{}, byePatience) // one who is away ends it by itself
+		e.over(errLeaving) // before the server reports an end
+		// an unreachable server ends it by itself
+		_, _ = e.callServer(&protocol.PageClose{}, byePatience)
 	}
 	e.mu.Lock()
 	if e.frames != nil {

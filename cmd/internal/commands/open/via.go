@@ -27,15 +27,14 @@ const (
 	viaCloudflared = "cloudflared"
 )
 
-// way is how other devices reach a page of this machine: by a program of the user's. We relay
-// nothing ourselves.
-type way struct {
-	// command makes the way, in the form that a user types. With there it is for the other device,
-	// else it runs here.
+// tunnel is the way by which other devices reach a page of this machine: a program of the user's.
+// This program relays nothing itself.
+type tunnel struct {
+	// command opens the tunnel, as a user would type it. If there is set, it is for the other
+	// device, otherwise it runs here.
 	command string
 	there   bool
-	// host is the name, or name:port, under which the page is reached with TLS; "" where the link
-	// is the same as here.
+	// host is the name, or name:port, of the page with TLS; "" if the link is the same as here.
 	host string
 	note string // what the user should know, "" for nothing
 	// dial connects to host; nil asks the system for its address.
@@ -44,8 +43,8 @@ type way struct {
 	helper *helper
 }
 
-// openWay makes the way to a page on a port of this machine. It is ended by close.
-func openWay(ctx context.Context, env *cli.Env, via string, port int) (*way, error) {
+// openTunnel opens a tunnel to a page on a port of this machine. close ends it.
+func openTunnel(ctx context.Context, env *cli.Env, via string, port int) (*tunnel, error) {
 	switch via {
 	case viaTailscale:
 		return findTailscale(ctx, env, port)
@@ -56,8 +55,8 @@ func openWay(ctx context.Context, env *cli.Env, via string, port int) (*way, err
 	}
 }
 
-// close ends what runs for the way.
-func (w *way) close() {
+// close ends the tunnel's program.
+func (w *tunnel) close() {
 	if w != nil && w.helper != nil {
 		w.helper.stop()
 	}
@@ -86,7 +85,7 @@ type tailnet struct {
 	}
 }
 
-func findTailscale(ctx context.Context, env *cli.Env, port int) (*way, error) {
+func findTailscale(ctx context.Context, env *cli.Env, port int) (*tunnel, error) {
 	path, err := findInstalled(env, viaTailscale,
 		"install it from https://tailscale.com/download, on the other device too, then run: "+
 			"tailscale up")
@@ -110,7 +109,7 @@ func findTailscale(ctx context.Context, env *cli.Env, port int) (*way, error) {
 	if err != nil {
 		return nil, cli.Fail(cli.StatusRefused, "%s: --via tailscale: %w", env.Command, err)
 	}
-	w := &way{
+	w := &tunnel{
 		command: "tailscale " + strings.Join(args, " "),
 		host:    name,
 		helper:  h,
@@ -125,7 +124,7 @@ func findTailscale(ctx context.Context, env *cli.Env, port int) (*way, error) {
 	return w, nil
 }
 
-// certifiedName returns this machine's name in the tailnet, for which there is a certificate.
+// certifiedName returns this machine's name in the tailnet, which has a certificate.
 func (n tailnet) certifiedName(env *cli.Env) (string, error) {
 	name := strings.TrimSuffix(n.Self.DNSName, ".")
 	switch {
@@ -181,7 +180,7 @@ func runJSON(ctx context.Context, env *cli.Env, into any, path string, args ...s
 	return nil
 }
 
-// dialInstead connects to an address for any name.
+// dialInstead returns a dial function that always connects to the same address.
 func dialInstead(ip string) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		_, port, err := net.SplitHostPort(address)
@@ -197,7 +196,7 @@ var quick = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`https://([a-z0-9-]+\.trycloudflare\.com)`)
 })
 
-func findCloudflared(ctx context.Context, env *cli.Env, port int) (*way, error) {
+func findCloudflared(ctx context.Context, env *cli.Env, port int) (*tunnel, error) {
 	path, err := findInstalled(env, viaCloudflared,
 		"install it from https://github.com/cloudflare/cloudflared/releases")
 	if err != nil {
@@ -210,7 +209,7 @@ func findCloudflared(ctx context.Context, env *cli.Env, port int) (*way, error) 
 	}
 	select {
 	case name := <-h.found:
-		return &way{
+		return &tunnel{
 			command: "cloudflared " + strings.Join(args, " "), host: name, helper: h,
 			note: "Anyone on the Internet can reach it, but only a link lets them in. " +
 				"Cloudflare can read what it shows.",
@@ -227,8 +226,8 @@ func findCloudflared(ctx context.Context, env *cli.Env, port int) (*way, error) 
 		"run it by hand to see why: cloudflared " + strings.Join(args, " "))
 }
 
-// findSSH needs an SSH server here, and runs nothing: the other device does.
-func findSSH(ctx context.Context, env *cli.Env, port int) (*way, error) {
+// findSSH checks for an SSH server here. Only the other device runs a command.
+func findSSH(ctx context.Context, env *cli.Env, port int) (*tunnel, error) {
 	host, sshd := hostOf(os.Getenv("SSH_CONNECTION"))
 	if err := speaksSSH(ctx, sshd); err != nil {
 		return nil, cli.Fail(cli.StatusRefused, "%s: --via ssh: no SSH server answers at %s: %w", env.Command,
@@ -244,7 +243,7 @@ func findSSH(ctx context.Context, env *cli.Env, port int) (*way, error) {
 	if _, at, err := net.SplitHostPort(sshd); err == nil && at != "22" {
 		args = append(args, "-p", at)
 	}
-	return &way{
+	return &tunnel{
 		command: strings.Join(append(args, name+host), " "),
 		there:   true,
 		note:    "The link works on the device where that runs.",

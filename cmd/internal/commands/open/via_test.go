@@ -161,7 +161,7 @@ func TestOpenEndsWithItsWay(t *testing.T) {
 	t.Cleanup(func() { viaTransport = nil })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	require.ErrorContains(t, (&way{host: "x.trycloudflare.com"}).waitReachable(ctx, startKey(t, "ours")), "another server answers there")
+	require.ErrorContains(t, (&tunnel{host: "x.trycloudflare.com"}).waitReachable(ctx, startKey(t, "ours")), "another server answers there")
 
 	p.forwardRequests(t, "x.trycloudflare.com")
 	out, end := openPage(t, "--via", "cloudflared")

@@ -14,21 +14,21 @@ import (
 	"terminalproxy/protocol"
 )
 
-// askedFor bounds how long a gateway of several is asked: one that does not answer must not delay
-// what takes away.
-const askedFor = 3 * time.Second
+// queryTimeout bounds the query to each of several gateways: an unreachable one must not delay an
+// act that takes rights away.
+const queryTimeout = 3 * time.Second
 
-// asked is one of several gateways, with the wanted session if it is there.
-type asked struct {
+// queried is one of several gateways, with the wanted session if it is there.
+type queried struct {
 	at      endpoint.Endpoint
 	client  *client.Client
 	session protocol.SessionInfo
 	err     error
 }
 
-// runEverywhere runs an act that takes away at the gateway that has the session, of all that
-// --gateway names. Gateways of a cluster know it all; others each know their own, and the first
-// that answers need not be the session's.
+// runEverywhere runs an act that takes rights away at the gateway that has the session, of all that
+// --gateway names. Gateways of a cluster know all sessions; others know only their own, so the
+// first that answers may not have the session.
 func runEverywhere(
 	ctx context.Context,
 	env *cli.Env,
@@ -55,9 +55,9 @@ func runEverywhere(
 	return last
 }
 
-// selectFound returns the gateways that have the session. The error says why none has, or that they
-// have different ones.
-func selectFound(all []asked) (found []asked, err error) {
+// selectFound returns the gateways that have the session. It fails if none has it, or if they have
+// different sessions of that name.
+func selectFound(all []queried) (found []queried, err error) {
 	var lost []string
 	for _, one := range all {
 		var f *cli.Failure
@@ -89,13 +89,13 @@ func selectFound(all []asked) (found []asked, err error) {
 }
 
 // askAll asks all gateways of an address at once for the wanted session.
-func askAll(ctx context.Context, env *cli.Env, ep endpoint.Endpoint, id string) []asked {
-	all := make([]asked, len(ep.All()))
+func askAll(ctx context.Context, env *cli.Env, ep endpoint.Endpoint, id string) []queried {
+	all := make([]queried, len(ep.All()))
 	var wg sync.WaitGroup
 	for i, at := range ep.All() {
-		all[i] = asked{at: at, client: client.New(env.ClientConfig(at, protocol.PathView, ""))}
+		all[i] = queried{at: at, client: client.New(env.ClientConfig(at, protocol.PathView, ""))}
 		wg.Go(func() { // ends within askedFor
-			within, cancel := context.WithTimeout(ctx, askedFor)
+			within, cancel := context.WithTimeout(ctx, queryTimeout)
 			defer cancel()
 			all[i].session, all[i].err = cli.Lookup(within, all[i].client, id)
 			if gone, ok := errors.AsType[*client.Unreachable](all[i].err); ok {

@@ -55,7 +55,8 @@ func muteAgent(ctx context.Context, env *cli.Env, id, agent string) error {
 	return env.WithViewer(cli.OnSession(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
 		muted := agent
 		if muted == "" {
-			now, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID}) // newer than the list
+			// newer than the list's entry
+			now, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-// Package owner is what only a session's owner does: give the keyboard, take it back, hide and
+// Package owner holds the commands of a session's owner: give the keyboard, take it back, hide and
 // mute.
 package owner
 
@@ -140,7 +140,7 @@ func runHide(ctx context.Context, env *cli.Env, opts hideOptions) error {
 			"its owner, gateway hide "+undo)
 }
 
-// runRevokingAct does an act that only takes away. It needs no leave, and asks nothing.
+// runRevokingAct runs an act that only takes rights away. It needs no permission and asks nothing.
 func runRevokingAct(
 	ctx context.Context,
 	env *cli.Env,
@@ -168,7 +168,7 @@ func runRevokingAct(
 	return runEverywhere(ctx, env, ep, id, act)
 }
 
-// describeGrant tells the owner what a grant means, before it is given.
+// describeGrant describes a grant to the owner before it is given.
 func describeGrant(
 	s protocol.SessionInfo,
 	k protocol.Keyboard,
@@ -195,7 +195,7 @@ func describeGrant(
 	return fmt.Sprintf("%s %q: give %s to %s, %s?", s.SessionID, text.Command(s), keys, asker, last)
 }
 
-// unhideScreen ends the hiding.
+// unhideScreen shows the screen to agents again.
 func unhideScreen(ctx context.Context, env *cli.Env, id string) error {
 	m := &protocol.ControlDecide{Hide: protocol.HideOff}
 	return runGrantingAct(
@@ -211,7 +211,8 @@ func unhideScreen(ctx context.Context, env *cli.Env, id string) error {
 	)
 }
 
-// runGrantingAct does an act that gives agents more: the owner reads what it is, agrees, and signs.
+// runGrantingAct runs an act that gives agents rights: the owner reads what it does, agrees, and
+// signs.
 func runGrantingAct(ctx context.Context, env *cli.Env, id string, m *protocol.ControlDecide,
 	question func(protocol.SessionInfo, protocol.Keyboard) (string, error), done, message string,
 ) error {
@@ -249,8 +250,8 @@ func runGrantingAct(ctx context.Context, env *cli.Env, id string, m *protocol.Co
 	))
 }
 
-// decideSigned sends a decision about a session, whose control the owner saw at an epoch, with the
-// owner's signature.
+// decideSigned sends a decision about a session with the owner's signature. epoch is the one that
+// the owner saw.
 func decideSigned(
 	ctx context.Context,
 	c *client.Client,

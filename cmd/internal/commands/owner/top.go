@@ -110,12 +110,12 @@ func printChanges(ctx context.Context, env *cli.Env) error {
 	return refused
 }
 
-// gatewayPause is how long it waits before it looks again whether a gateway has come.
+// gatewayPause is the interval of looking for a gateway.
 const gatewayPause = 2 * time.Second
 
-// forwardLists passes on the list of sessions, from one gateway to the next: that of this machine
-// ends with the last session, and comes with the next one. The error is what keeps it from that,
-// nil when ctx ended.
+// forwardLists forwards the list of sessions, from one gateway to the next: this machine's gateway
+// ends with its last session, and a new one starts with the next session. The error says why it
+// cannot continue, nil when ctx ended.
 func forwardLists(ctx context.Context, env *cli.Env, changes chan<- protocol.Message) error {
 	ep, err := env.Endpoint()
 	if err != nil {
@@ -128,7 +128,7 @@ func forwardLists(ctx context.Context, env *cli.Env, changes chan<- protocol.Mes
 				return err
 			}
 			for m := range stream {
-				pass(ctx, changes, m)
+				sendOrCancel(ctx, changes, m)
 			}
 			return nil
 		})
@@ -140,7 +140,7 @@ func forwardLists(ctx context.Context, env *cli.Env, changes chan<- protocol.Mes
 			return err
 		}
 		// a missing gateway has no sessions
-		pass(ctx, changes, &protocol.SessionsChanged{
+		sendOrCancel(ctx, changes, &protocol.SessionsChanged{
 			Full:     true,
 			Sessions: []protocol.SessionInfo{},
 		})
@@ -149,14 +149,15 @@ func forwardLists(ctx context.Context, env *cli.Env, changes chan<- protocol.Mes
 	return nil
 }
 
-func pass(ctx context.Context, to chan<- protocol.Message, m protocol.Message) {
+func sendOrCancel(ctx context.Context, to chan<- protocol.Message, m protocol.Message) {
 	select {
 	case to <- m:
 	case <-ctx.Done():
 	}
 }
 
-// grantAsked lets the agent that asks, as the owner was shown it in s, and who has agreed.
+// grantAsked gives the keyboard to the agent that asks, as s showed it to the owner, who has
+// agreed.
 func grantAsked(ctx context.Context, env *cli.Env, s protocol.SessionInfo) error {
 	if err := env.RequireOutside("use a terminal that no agent sees"); err != nil {
 		return err

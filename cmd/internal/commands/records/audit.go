@@ -48,7 +48,7 @@ func openLog(name string) (*os.File, error) {
 	return f, nil
 }
 
-// compareCast holds the recording beside a log against the sum in it.
+// compareCast compares the recording beside a log with the checksum in the log.
 func compareCast(name string, log *record.Log) (string, error) {
 	if !log.Closed() || log.Last.Cast == nil {
 		return "unknown", nil
@@ -110,7 +110,7 @@ func runAuditShow(env *cli.Env, opts showOptions) error {
 	return showLog(env, f, opts)
 }
 
-// shown is what audit show prints with --json. Its inputs hold their screens.
+// shown is the output of audit show --json. Its inputs include their screens.
 type shown struct {
 	Session *record.Session `json:"session"`
 	Begin   time.Time       `json:"begin"`
@@ -120,16 +120,16 @@ type shown struct {
 	Damage  *damage         `json:"damage,omitempty"`
 }
 
-// showLog prints the wanted part of a log. It prints a damaged log up to the damage, and fails.
+// showLog prints the selected part of a log. It prints a damaged log up to the damage, and fails.
 func showLog(env *cli.Env, f *os.File, in showOptions) error {
-	var sift sieve
+	var sift entryFilter
 	out := shown{Entries: []*record.Entry{}}
 	agents := map[string]bool{}
 	log, err := record.Read(f, func(e *record.Entry) error {
 		if e.Kind == record.Open {
 			out.Session, out.Begin = e.Session, e.Time
 			var err error
-			if sift, err = in.parseSieve(e.Time); err != nil {
+			if sift, err = in.parseFilter(e.Time); err != nil {
 				return err
 			}
 		}
@@ -152,7 +152,7 @@ func showLog(env *cli.Env, f *os.File, in showOptions) error {
 	case log.Lines == 0:
 		return fmt.Errorf("%s: the log is empty", f.Name())
 	case in.agent != "" && !agents[in.agent]:
-		return cli.Usage("--agent %q: no entries; %s", in.agent, known(agents))
+		return cli.Usage("--agent %q: no entries; %s", in.agent, listAgents(agents))
 	}
 	var printed error
 	switch {
@@ -189,7 +189,7 @@ func (s *shown) entryLines() []string {
 		}
 		if e.Picture != nil && e.Screen != screen {
 			screen = e.Screen
-			lines = append(lines, picture(e)...)
+			lines = append(lines, screenBefore(e)...)
 		}
 	}
 	if len(s.Entries) == 0 {
@@ -204,8 +204,8 @@ func (s *shown) entryLines() []string {
 // margin is as wide as the time before a sentence.
 const margin = "              "
 
-// picture returns the screen before an input.
-func picture(e *record.Entry) []string {
+// screenBefore returns the screen before an input.
+func screenBefore(e *record.Entry) []string {
 	p := e.Picture
 	title := fmt.Sprintf("on the screen before it: %s, %dx%d, cursor %d,%d, rev %d", e.Program,
 		p.Cols, p.Rows, p.Row+1, p.Col+1, e.Rev)
@@ -220,7 +220,7 @@ func picture(e *record.Entry) []string {
 	return lines
 }
 
-func known(agents map[string]bool) string {
+func listAgents(agents map[string]bool) string {
 	if len(agents) == 0 {
 		return "the log names no agents"
 	}

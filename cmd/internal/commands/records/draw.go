@@ -12,10 +12,10 @@ import (
 	"terminalproxy/protocol"
 )
 
-// maxDrawn bounds the JSON of a screen, in bytes: some hundred times a usual one.
+// maxDrawn bounds the JSON of a screen, in bytes: hundreds of times the usual size.
 const maxDrawn = 16 << 20
 
-// NewDraw makes the command gateway draw. It draws for the proxies that serve this machine's
+// NewDraw makes the command gateway draw, which proxies run to draw screens for this machine's
 // gateway.
 func NewDraw(env *cli.Env) *cobra.Command {
 	return &cobra.Command{

@@ -20,8 +20,7 @@ import (
 // mostPictures is how many pictures a film has at most.
 const mostPictures = 2_000
 
-// filmOptions are the options of gateway render for films: what happened in a recording, to attach
-// to a pull request.
+// filmOptions are the options of gateway render for films: recordings to attach to a pull request.
 type filmOptions struct {
 	gif, html      string
 	from, to, idle time.Duration
@@ -45,7 +44,7 @@ func (f *filmOptions) addFlags(cmd *cobra.Command) {
 
 func (f *filmOptions) isWanted() bool { return f.gif != "" || f.html != "" }
 
-// checkPart refuses an impossible part. given is a flag that names one, or "".
+// checkPart rejects invalid bounds of a part. given is a flag that sets one, or "".
 func (f *filmOptions) checkPart(given string) error {
 	switch {
 	case given != "" && !f.isWanted():
@@ -58,8 +57,8 @@ func (f *filmOptions) checkPart(given string) error {
 	return nil
 }
 
-// writeFilm draws a part of a recording as a moving picture or as a page. What looks like a secret
-// is masked: it goes to others.
+// writeFilm draws a part of a recording as an animation or a page. It masks text that looks like a
+// secret, because the film goes to others.
 func writeFilm(ctx context.Context, env *cli.Env, f filmOptions, b []byte) error {
 	film, err := replay.NewFilm(ctx, bytes.NewReader(b), env.Taste.Redact, replay.Cut{
 		From: f.from,
@@ -91,8 +90,8 @@ func writeFilm(ctx context.Context, env *cli.Env, f filmOptions, b []byte) error
 	return cli.WriteAnswer(env, "the picture", name, out.Bytes())
 }
 
-// caption shows the time, and who did something a moment ago.
-func caption(film *replay.Film, at time.Duration) (when, said string, agent bool) {
+// captionAt returns the time, and who acted a moment before.
+func captionAt(film *replay.Film, at time.Duration) (when, said string, agent bool) {
 	when = replay.FormatClock(at)
 	if k, ok := replay.NewestMark(film.Marks, at); ok {
 		return when, replay.DescribeMark(k, "the user"), k.Kind == protocol.MarkInput
@@ -100,12 +99,12 @@ func caption(film *replay.Film, at time.Duration) (when, said string, agent bool
 	return when, "", false
 }
 
-// drawGIF draws a film with a row below it that says who typed.
+// drawGIF draws a film with a row below that names who typed.
 func drawGIF(out *bytes.Buffer, film *replay.Film) error {
 	var g render.GIF
 	for _, p := range film.Pictures {
 		s := screen.New(screen.Config{Cols: film.Cols, Rows: film.Rows + 1})
-		when, said, agent := caption(film, p.At)
+		when, said, agent := captionAt(film, p.At)
 		color := "2"
 		if agent {
 			color = "33"
@@ -125,7 +124,7 @@ func drawHTML(out *bytes.Buffer, film *replay.Film) error {
 	for _, p := range film.Pictures {
 		s := screen.New(screen.Config{Cols: film.Cols, Rows: film.Rows})
 		s.Feed(p.Redraw)
-		when, said, _ := caption(film, p.At)
+		when, said, _ := captionAt(film, p.At)
 		if err := h.Add(s, when+"  "+said, p.Stays); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 	"terminalproxy/proxy/record"
 )
 
-// idleDefault is to what pauses are shortened, as on the page.
+// idleDefault is the default bound of pauses, as on the page.
 const idleDefault = 2 * time.Second
 
 // playOptions are the options of gateway play.
@@ -54,7 +54,7 @@ func NewPlay(env *cli.Env) *cobra.Command {
 
 // runPlay plays a recording in this terminal.
 func runPlay(ctx context.Context, env *cli.Env, opts playOptions) error {
-	if !(opts.speed >= 1.0/16 && opts.speed <= 64) { // nor not a number
+	if !(opts.speed >= 1.0/16 && opts.speed <= 64) { // also rejects NaN
 		return cli.Usage("--speed %g: must be 0.0625 to 64", opts.speed)
 	}
 	if env.JSON {

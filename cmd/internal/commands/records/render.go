@@ -25,7 +25,7 @@ const maxRender = 1 << 30
 type renderOptions struct {
 	file              string // - for the standard input
 	cols, rows, chunk int
-	sized             bool   // a size is given, which wins over an asciicast's
+	sized             bool   // a size is given, which overrides an asciicast's
 	part              string // the first given flag of a film's part
 	resizes           []string
 	text, ansi        bool
@@ -81,11 +81,11 @@ func (in *renderOptions) addFlags(cmd *cobra.Command) {
 		"convert the recording to asciicast v2, for older players, and write it to `FILE`; - for "+
 			"standard output")
 	in.film.addFlags(cmd)
-	exclusive(cmd, "text", "ansi", "svg", "png", "gif", "html", "v2")
+	rejectTogether(cmd, "text", "ansi", "svg", "png", "gif", "html", "v2")
 	for _, name := range []string{
 		"text", "ansi", "png", "gif", "html", "v2", "cols", "rows", "resize-at", "chunk",
 	} {
-		exclusive(cmd, "animate", name)
+		rejectTogether(cmd, "animate", name)
 	}
 }
 
@@ -132,9 +132,9 @@ func runRender(ctx context.Context, env *cli.Env, opts renderOptions) error {
 	return showRender(env, opts, s)
 }
 
-// exclusive lets only one of these flags stand. cobra knows, for completions, and says so in words
-// of its own, for which this is too early.
-func exclusive(cmd *cobra.Command, names ...string) {
+// rejectTogether rejects the flags if more than one is set. cobra can do that too, but reports it
+// later and in its own words.
+func rejectTogether(cmd *cobra.Command, names ...string) {
 	cmd.MarkFlagsMutuallyExclusive(names...)
 	before := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {

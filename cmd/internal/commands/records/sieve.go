@@ -7,15 +7,15 @@ import (
 	"terminalproxy/proxy/record"
 )
 
-// sieve chooses entries of an audit log. A zero time is no bound.
-type sieve struct {
+// entryFilter selects entries of an audit log. A zero time is no bound.
+type entryFilter struct {
 	from, to time.Time
 	agent    string
 }
 
-// parseSieve reads the flags for a session that began at begin.
-func (f showOptions) parseSieve(begin time.Time) (sieve, error) {
-	s := sieve{agent: f.agent}
+// parseFilter parses the flags for a session that began at begin.
+func (f showOptions) parseFilter(begin time.Time) (entryFilter, error) {
+	s := entryFilter{agent: f.agent}
 	for _, bound := range []struct {
 		name, text string
 		at         *time.Time
@@ -37,16 +37,15 @@ func (f showOptions) parseSieve(begin time.Time) (sieve, error) {
 	return s, nil
 }
 
-// matchesEntry reports whether an entry is wanted. An input took a while: any moment of that
-// counts.
-func (s sieve) matchesEntry(e *record.Entry) bool {
+// matchesEntry reports whether an entry is selected. An input takes time: any moment of it counts.
+func (s entryFilter) matchesEntry(e *record.Entry) bool {
 	begin := e.Time
 	if e.Began != nil {
 		begin = *e.Began
 	}
 	switch {
 	case e.Kind == record.Shown:
-		return false // the inputs bring it
+		return false // printed with its inputs
 	case s.agent != "" && (e.Agent == nil || e.Agent.Name != s.agent):
 		return false
 	case !s.from.IsZero() && e.Time.Before(s.from):

@@ -61,7 +61,7 @@ func runAuditVerify(env *cli.Env, opts verifyOptions) error {
 	return verifyRecords(env, f, opts)
 }
 
-// verified is what audit verify prints with --json.
+// verified is the output of audit verify --json.
 type verified struct {
 	File    string  `json:"file"`
 	Entries int     `json:"entries"`
@@ -69,7 +69,7 @@ type verified struct {
 	Since   *int    `json:"since,omitempty"`   // entries after the one that --head names
 	Closed  bool    `json:"closed"`            // the log has its end
 	Cut     bool    `json:"cut"`               // the last line is cut off
-	Lost    int64   `json:"lost,omitempty"`    // entries that the disk did not take
+	Lost    int64   `json:"lost,omitempty"`    // entries that could not be written
 	Gaps    int     `json:"gaps,omitempty"`    // places at which output is missing in the recording
 	Missing int64   `json:"missing,omitempty"` // bytes missing there; an open place is not counted
 	Open    bool    `json:"open,omitempty"`    // the log ends in such a place
@@ -84,7 +84,7 @@ type damage struct {
 
 func verifyRecords(env *cli.Env, f *os.File, in verifyOptions) error {
 	v := verified{File: f.Name(), Cast: "unknown"}
-	found := 0 // the line that --head names
+	found := 0 // the number of the entry that --head names
 	log, err := record.Read(f, func(e *record.Entry) error {
 		switch e.Kind {
 		case record.Lost:
@@ -133,7 +133,7 @@ func (v verified) newFailure(format string, args ...any) *cli.Failure {
 	return cli.Fail(cli.StatusRefused, "%s: %w", v.File, fmt.Errorf(format, args...))
 }
 
-// checkExpected holds an unbroken log against the expected facts.
+// checkExpected compares an intact log with the expected facts.
 func (v verified) checkExpected(in verifyOptions) error {
 	switch {
 	case v.Entries == 0:
@@ -187,7 +187,7 @@ func (v verified) reportLines() []string {
 	return lines
 }
 
-// lackNotes says what the log or the recording lacks.
+// lackNotes describes what is missing from the log or the recording.
 func (v verified) lackNotes() (lines []string) {
 	if v.Lost > 0 {
 		lines = append(lines,

@@ -74,10 +74,10 @@ func runAttach(ctx context.Context, env *cli.Env, opts attachOptions) error {
 		return err
 	}
 	id := ""
-	err := env.AsPerson(cli.DefaultName, func(c *client.Client) error {
+	err := env.WithPerson(cli.DefaultName, func(c *client.Client) error {
 		meant := opts.session
 		if meant == "" && !opts.watch {
-			meant = detached(ctx, c)
+			meant = findOnlyDetached(ctx, c)
 		}
 		return cli.OnSession(
 			ctx,
@@ -85,8 +85,8 @@ func runAttach(ctx context.Context, env *cli.Env, opts attachOptions) error {
 			func(c *client.Client, s protocol.SessionInfo) error {
 				if s.Kept && s.State == protocol.StateRunning && !opts.watch {
 					id = s.SessionID
-					return errors.Join(feedsBack(ctx, c, id),
-						inAgents(ctx, c))
+					return errors.Join(rejectFeedback(ctx, c, id),
+						rejectAgentTerminal(ctx, c))
 				}
 				return attachSession(ctx, env, c, s, in, out, opts.watch)
 			},
@@ -95,7 +95,7 @@ func runAttach(ctx context.Context, env *cli.Env, opts attachOptions) error {
 	if err != nil || id == "" {
 		return err
 	}
-	return comeBack(env, id, in, out)
+	return lendTerminal(env, id, in, out)
 }
 
 var errNoTerminal = cli.Usage(
@@ -114,7 +114,7 @@ func attachSession(
 			s.ExitCode).
 			WithHint("gateway read " + s.SessionID + " prints its last screen")
 	}
-	if err := feedsBack(ctx, c, s.SessionID); err != nil {
+	if err := rejectFeedback(ctx, c, s.SessionID); err != nil {
 		return err
 	}
 	term, err := tty.Open(in, out)
@@ -133,7 +133,7 @@ func attachSession(
 	if err != nil {
 		return err
 	}
-	f := &front{
+	f := &attachView{
 		term:     term,
 		attached: attached,
 		watch:    watch,
@@ -149,23 +149,22 @@ func attachSession(
 	return nil
 }
 
-// feedsBack refuses to show a session on its own screen: it would show each repaint as
-// output again.
-func feedsBack(ctx context.Context, c *client.Client, id string) error {
+// rejectFeedback refuses to show a session on its own screen: each repaint would count as new
+// output.
+func rejectFeedback(ctx context.Context, c *client.Client, id string) error {
 	inside := os.Getenv(proxy.SessionVariable)
 	if inside == "" {
 		return nil
 	}
 	all, err := c.Sessions(ctx)
-	if err != nil || !shownIn(inside, id, all) {
+	if err != nil || !isShownIn(inside, id, all) {
 		return err
 	}
-	return insideItself(inside, id)
+	return rejectSelf(inside, id)
 }
 
-// insideItself refuses to show a session inside itself, in a terminal of a session on its own
-// screen.
-func insideItself(inside, id string) error {
+// rejectSelf refuses to show a session inside itself, in a terminal of a session on its own screen.
+func rejectSelf(inside, id string) error {
 	where := ""
 	if inside != id {
 		where = ", shown on the screen of " + id
@@ -176,11 +175,10 @@ func insideItself(inside, id string) error {
 		WithHint("run it in another terminal")
 }
 
-// shownIn reports whether what the session inside shows stands on the screen of another, or the
-// same: a session that was started in another one's terminal is seen there, unless it has no
-// terminal.
-func shownIn(inside, outer string, all []protocol.SessionInfo) bool {
-	for range len(all) + 1 { // a circle of parents ends here
+// isShownIn reports whether the session inside is visible on the screen of outer. A session started
+// in another one's terminal is visible there, unless it has no terminal.
+func isShownIn(inside, outer string, all []protocol.SessionInfo) bool {
+	for range len(all) + 1 { // the bound stops at a cycle of parents
 		if inside == outer {
 			return true
 		}
@@ -195,26 +193,25 @@ func shownIn(inside, outer string, all []protocol.SessionInfo) bool {
 	return false
 }
 
-// front is a person's terminal in front of a session.
-type front struct {
+// attachView is the terminal of a person attached to a session.
+type attachView struct {
 	term     *tty.Terminal
 	attached attachment
 	watch    bool
-	still    bool // what comes are pictures
+	still    bool // messages are pictures of the screen
 	rows     int
-	// modes follows what the terminal was sent, to bring it back to its own. It belongs to run's
-	// goroutine.
-	modes modes.Modes
-	begun bool // a repaint came
-	// mirror shows a session of another size, nil while it has the terminal's; resized says that
-	// the terminal has another one.
+	// modes tracks the modes that were set on the terminal, to undo them. Owned by run's goroutine.
+	modes     modes.Modes
+	repainted bool // a repaint has arrived
+	// mirror shows a session of another size, nil while the sizes match; resized is set after the
+	// terminal's size changed.
 	mirror  *mirror
 	resized chan struct{}
 }
 
-// run shows the session until there is an end, which it returns in words, and leaves the terminal
-// as it was.
-func (f *front) run() (last string, err error) {
+// run shows the session until it ends and restores the terminal. It returns a description of the
+// end.
+func (f *attachView) run() (last string, err error) {
 	keyboard, screen := f.term.Descriptors()
 	poll, err := tty.NewPoller(keyboard, screen)
 	if err != nil {
@@ -242,7 +239,7 @@ func (f *front) run() (last string, err error) {
 }
 
 // read sends what the person types.
-func (f *front) read(poll *tty.Poller, over <-chan struct{}) {
+func (f *attachView) read(poll *tty.Poller, over <-chan struct{}) {
 	var buf [protocol.MaxViewerInput]byte
 	for {
 		got, err := poll.Wait(tty.Readable, -1)
@@ -262,7 +259,7 @@ func (f *front) read(poll *tty.Poller, over <-chan struct{}) {
 		switch {
 		case errors.Is(err, tty.ErrAgain):
 		case err != nil || n == 0:
-			f.attached.Detach() // the window is closed
+			f.attached.Detach() // the terminal is closed
 			<-over
 			return
 		case f.watch:
@@ -270,13 +267,13 @@ func (f *front) read(poll *tty.Poller, over <-chan struct{}) {
 				f.attached.Detach()
 			}
 		default:
-			_ = f.attached.Type(buf[:n]) // the way there is lost for a moment, and so are the keys
+			_ = f.attached.Type(buf[:n]) // the keys are lost while the connection is down
 		}
 	}
 }
 
 // followResizes follows the window's size.
-func (f *front) followResizes(windows <-chan os.Signal, over <-chan struct{}) {
+func (f *attachView) followResizes(windows <-chan os.Signal, over <-chan struct{}) {
 	for {
 		select {
 		case <-over:
@@ -284,19 +281,19 @@ func (f *front) followResizes(windows <-chan os.Signal, over <-chan struct{}) {
 		case <-windows:
 		}
 		if cols, rows, err := f.term.Size(); err == nil && !f.watch {
-			// a new connection begins with it
+			// a new connection sends the size first
 			_ = f.attached.Resize(min(cols, protocol.MaxSize), min(rows, protocol.MaxSize))
 		}
 		select {
 		case f.resized <- struct{}{}:
-		default: // one that waits does as well
+		default: // a pending notification covers this one
 		}
 	}
 }
 
-// showMessages writes what comes to the terminal.
-func (f *front) showMessages() (last string, err error) {
-	// What stands on the screen goes up into the terminal's own history.
+// showMessages draws the arriving messages on the terminal.
+func (f *attachView) showMessages() (last string, err error) {
+	// The screen's content moves up into the terminal's history.
 	if err := f.writeTerminal([]byte(strings.Repeat("\n", f.rows) + notice.PushTitle)); err != nil {
 		return "", err
 	}
@@ -326,8 +323,8 @@ func (f *front) showMessages() (last string, err error) {
 	return last, nil
 }
 
-// handleMessage shows one message, and returns the last words if it is the end.
-func (f *front) handleMessage(m protocol.Message) (last string, err error) {
+// handleMessage draws one message. At the end of the session it returns a description of the end.
+func (f *attachView) handleMessage(m protocol.Message) (last string, err error) {
 	switch m := m.(type) {
 	case *protocol.Output:
 		return "", f.drawOutput(m)
@@ -339,22 +336,22 @@ func (f *front) handleMessage(m protocol.Message) (last string, err error) {
 	return "", nil
 }
 
-// drawOutput shows live output. On a terminal of the session's size it goes through as it is.
-func (f *front) drawOutput(m *protocol.Output) error {
+// drawOutput draws live output. On a terminal of the session's size it writes the output unchanged.
+func (f *attachView) drawOutput(m *protocol.Output) error {
 	if m.Repaint && (!f.still || f.mirror == nil || !f.mirror.hasSize(m.Cols, m.Rows)) {
 		if err := f.clearScreen(); err != nil {
 			return err
 		}
-		f.mirror, f.begun = nil, true
+		f.mirror, f.repainted = nil, true
 		cols, rows, err := f.term.Size()
 		if err != nil {
-			cols, rows = m.Cols, m.Rows // there will be no other answer
+			cols, rows = m.Cols, m.Rows // no answer will follow
 		}
 		if f.still || cols != m.Cols || rows != m.Rows {
 			f.mirror = newMirror(m.Cols, m.Rows, cols, rows)
 		}
 	}
-	if !f.begun {
+	if !f.repainted {
 		return nil
 	}
 	if f.mirror == nil {
@@ -364,13 +361,13 @@ func (f *front) drawOutput(m *protocol.Output) error {
 	return f.write(f.mirror.appendUpdate(nil))
 }
 
-// handleResize follows the terminal's own size.
-func (f *front) handleResize() error {
+// handleResize applies a new size of the terminal.
+func (f *attachView) handleResize() error {
 	switch {
-	case !f.begun:
+	case !f.repainted:
 		return nil
 	case f.mirror == nil:
-		// the repaint says which way it goes on; a new connection begins with one
+		// the repaint sets the new mode of drawing; a new connection begins with one
 		_ = f.attached.RequestRepaint()
 		return nil
 	}
@@ -380,27 +377,27 @@ func (f *front) handleResize() error {
 	return f.write(f.mirror.appendUpdate(nil))
 }
 
-// clearScreen empties the terminal and puts it into its own modes.
-func (f *front) clearScreen() error {
+// clearScreen clears the terminal and resets its modes.
+func (f *attachView) clearScreen() error {
 	fresh := append(f.modes.AppendReset(nil), "\x1b[H\x1b[2J"...)
 	f.modes = modes.Modes{}
 	return f.writeTerminal(fresh)
 }
 
-func (f *front) write(p []byte) error {
+func (f *attachView) write(p []byte) error {
 	f.modes.FollowBytes(p)
 	return f.writeTerminal(p)
 }
 
-func (f *front) writeTerminal(p []byte) error {
+func (f *attachView) writeTerminal(p []byte) error {
 	if err := f.term.WriteAll(p, cli.TerminalPatience); err != nil {
 		return fmt.Errorf("write to the terminal: %w", err)
 	}
 	return nil
 }
 
-// restoreTerminal gives the person their terminal back, below what was shown.
-func (f *front) restoreTerminal() {
+// restoreTerminal restores the person's terminal, below the session's last screen.
+func (f *attachView) restoreTerminal() {
 	last := f.modes.AppendReset(nil)
 	last = append(last, notice.PopTitle...)
 	_, rows, err := f.term.Size()

@@ -33,6 +33,6 @@ func TestASessionIsNotShownOnItsOwnScreen(t *testing.T) {
 		{"hen", "outer", false},
 		{"hen", "egg", true},
 	} {
-		require.Equal(t, c.want, shownIn(c.inside, c.id, all), "%s in %s", c.id, c.inside)
+		require.Equal(t, c.want, isShownIn(c.inside, c.id, all), "%s in %s", c.id, c.inside)
 	}
 }

@@ -18,9 +18,9 @@ import (
 	"terminalproxy/proxy/detached/keep"
 )
 
-// attachKept comes back to the session of this id, if it is one of this machine that outlives its
-// window. It needs no gateway: one that does not answer is no reason to stay away. found says that
-// there is such a session.
+// attachKept attaches to the kept session with this id, if it is on this machine. It needs no
+// gateway, so that a gateway that does not answer is no obstacle. found reports whether there is
+// such a session.
 func attachKept(env *cli.Env, id string, in, out *os.File, watch bool) (found bool, err error) {
 	dir, _, err := userdirs.LocalSocket()
 	if err != nil || id == "" || watch {
@@ -31,13 +31,13 @@ func attachKept(env *cli.Env, id string, in, out *os.File, watch bool) (found bo
 		return false, nil //nolint:nilerr // it may still be on its own screen: that is checked later
 	}
 	if id == inside {
-		return true, insideItself(id, id)
+		return true, rejectSelf(id, id)
 	}
-	return true, comeBack(env, id, in, out)
+	return true, lendTerminal(env, id, in, out)
 }
 
-// comeBack lends this terminal to a session that outlives its window, until it lets go.
-func comeBack(env *cli.Env, id string, in, out *os.File) error {
+// lendTerminal lends this terminal to a kept session until the session releases it.
+func lendTerminal(env *cli.Env, id string, in, out *os.File) error {
 	dir, _, err := userdirs.LocalSocket()
 	if err != nil {
 		return cli.Fail(cli.StatusRefused, "attach: %w", err)
@@ -69,9 +69,9 @@ func comeBack(env *cli.Env, id string, in, out *os.File) error {
 	return err
 }
 
-// inAgents refuses to come back to the user's session in a terminal that an agent started: the
-// agent would have the user's keyboard there.
-func inAgents(ctx context.Context, c *client.Client) error {
+// rejectAgentTerminal refuses to attach to the user's session in a terminal that an agent started:
+// the agent would have the user's keyboard there.
+func rejectAgentTerminal(ctx context.Context, c *client.Client) error {
 	inside := os.Getenv(proxy.SessionVariable)
 	if inside == "" {
 		return nil
@@ -91,8 +91,8 @@ func inAgents(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// detached returns the only session without a window, "" if there is not exactly one.
-func detached(ctx context.Context, c *client.Client) (id string) {
+// findOnlyDetached returns the only session without a window, or "" if there is not exactly one.
+func findOnlyDetached(ctx context.Context, c *client.Client) (id string) {
 	sessions, err := c.Sessions(ctx)
 	if err != nil {
 		return ""

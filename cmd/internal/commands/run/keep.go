@@ -12,8 +12,8 @@ import (
 	"terminalproxy/proxy/terminal/watchdog"
 )
 
-// keepRunning runs this command line anew in a process that outlives this one's window, and returns
-// when the program runs there.
+// keepRunning runs this command line again in a process that outlives the window, and returns when
+// the program runs there.
 func keepRunning(env *cli.Env, args []string) error {
 	cmd := exec.Command(watchdog.Self(), args...) //nolint:noctx // it outlives this process
 	cmd.Args[0] = cli.KeptName
@@ -34,11 +34,11 @@ func keepRunning(env *cli.Env, args []string) error {
 	if err != nil {
 		return cli.Fail(cli.StatusRefused, "run --keep: %w", err)
 	}
-	var copying sync.WaitGroup // until it lets go of both, or has ended
+	var copying sync.WaitGroup // until it closes both, or has ended
 	copying.Go(func() { _, _ = io.Copy(env.Err, errw) })
 	said, err := io.Copy(env.Out, out)
 	copying.Wait()
-	if said > 0 || err != nil { // its session's id: it runs
+	if said > 0 || err != nil { // it printed its session's id, so it runs
 		return err
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](cmd.Wait()); ok {
@@ -48,8 +48,8 @@ func keepRunning(env *cli.Env, args []string) error {
 	return cli.Fail(cli.StatusRefused, "run --keep: nothing was started")
 }
 
-// letGo ends that: it has begun.
-func letGo(env *cli.Env) {
+// releaseStarter ends the wait of the starting process: the program runs.
+func releaseStarter(env *cli.Env) {
 	for _, w := range []io.Writer{env.Out, env.Err} {
 		if f, found := w.(*os.File); found {
 			_ = f.Close()

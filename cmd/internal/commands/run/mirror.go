@@ -8,17 +8,17 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// mirror shows a session on a terminal of another size. The bytes of a program mean something only
-// on a screen of the size that it knows: so they go into a model of that size, and the terminal
-// gets the model's rows. On a larger terminal they stand in its upper left corner; a smaller one
-// shows the part with the cursor. It belongs to one goroutine.
+// mirror shows a session on a terminal of another size. A program's bytes are valid only on a
+// screen of its own size, so they go into a model of that size, and the terminal gets the model's
+// rows. On a larger terminal they appear in the upper left corner; a smaller one shows the part
+// with the cursor. Owned by one goroutine.
 type mirror struct {
 	model      *screen.Screen
 	cols, rows int // of the terminal
 	part       screen.Window
 
-	shown [][]byte     // the rows as they stand on the terminal; nil for not yet
-	modes screen.Modes // that the terminal has
+	shown [][]byte     // the rows as drawn on the terminal; nil before that
+	modes screen.Modes // set on the terminal
 	title string
 	bells uint64
 	shape int
@@ -39,16 +39,16 @@ func (m *mirror) hasSize(cols, rows int) bool {
 	return c == cols && r == rows
 }
 
-// resizeTerminal says that the terminal has another size. What stands on it is drawn anew.
+// resizeTerminal sets the terminal's size. All rows are drawn again.
 func (m *mirror) resizeTerminal(cols, rows int) { m.cols, m.rows, m.shown = cols, rows, nil }
 
-// feedOutput takes what the program printed.
+// feedOutput feeds the program's output into the model.
 func (m *mirror) feedOutput(p []byte) {
 	m.model.Feed(p)
 	m.model.TakeReplies() // the session's own model has answered
 }
 
-// appendUpdate appends what brings the terminal up to date.
+// appendUpdate appends the bytes that bring the terminal up to date.
 func (m *mirror) appendUpdate(dst []byte) []byte {
 	m.part.Follow(m.model, m.cols, m.rows)
 	dst = append(dst, "\x1b[?25l"...)
@@ -73,7 +73,7 @@ func (m *mirror) appendUpdate(dst []byte) []byte {
 	return m.drawCursor(dst, cursor)
 }
 
-// drawModes follows what the program wants of keyboard, mouse and window.
+// drawModes sets the program's modes of keyboard, mouse and window on the terminal.
 func (m *mirror) drawModes(dst []byte) []byte {
 	want := m.model.Modes()
 	want.CursorVisible, want.KeyboardLock = m.modes.CursorVisible, false
@@ -104,7 +104,7 @@ func (m *mirror) drawCursor(dst []byte, c screen.Cursor) []byte {
 	return dst
 }
 
-// moveTo is CUP to a place that counts from 0.
+// moveTo appends CUP. Row and column count from 0.
 func moveTo(dst []byte, row, col int) []byte {
 	dst = strconv.AppendInt(append(dst, "\x1b["...), int64(row)+1, 10)
 	dst = strconv.AppendInt(append(dst, ';'), int64(col)+1, 10)

@@ -12,8 +12,8 @@ import (
 	"terminalproxy/proxy/display/notice"
 )
 
-// onlookEvery is the fastest rhythm of the pictures.
-const onlookEvery = 100 * time.Millisecond
+// watchEvery is the shortest interval between pictures.
+const watchEvery = 100 * time.Millisecond
 
 // attachment is a person attached to a session.
 type attachment interface {
@@ -25,24 +25,24 @@ type attachment interface {
 	RequestRepaint() error
 }
 
-// onlooker shows a session as agents see it: a picture of the screen for each change. It stands in
-// for the live output on a user's own terminal, which no one redacts or hides: every process of the
-// user, an agent's too, can connect as a viewer.
-type onlooker struct {
+// screenWatcher shows a session as agents see it: a picture of the screen for each change. It
+// replaces the live output of a user's own terminal, which is neither redacted nor hidden: every
+// process of the user, including an agent's, can connect as a viewer.
+type screenWatcher struct {
 	out    chan protocol.Message
 	cancel context.CancelFunc
 	err    error // set before out is closed
 }
 
-// lookOn begins to look. It ends with ctx, or with the session.
-func lookOn(ctx context.Context, c *client.Client, id string) (*onlooker, error) {
+// watchScreen starts a watcher, which ends with ctx or with the session.
+func watchScreen(ctx context.Context, c *client.Client, id string) (*screenWatcher, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	stream, err := c.View(ctx, id, onlookEvery)
+	stream, err := c.View(ctx, id, watchEvery)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	o := &onlooker{out: make(chan protocol.Message), cancel: cancel}
+	o := &screenWatcher{out: make(chan protocol.Message), cancel: cancel}
 	go func() { // ends with ctx, or with the session
 		defer cancel()
 		defer close(o.out)
@@ -51,7 +51,7 @@ func lookOn(ctx context.Context, c *client.Client, id string) (*onlooker, error)
 	return o, nil
 }
 
-func (o *onlooker) run(ctx context.Context, stream <-chan protocol.Message) {
+func (o *screenWatcher) run(ctx context.Context, stream <-chan protocol.Message) {
 	for m := range stream {
 		if rows, ok := m.(*protocol.Rows); ok {
 			m = &protocol.Output{
@@ -59,7 +59,7 @@ func (o *onlooker) run(ctx context.Context, stream <-chan protocol.Message) {
 				Repaint:   true,
 				Cols:      rows.Cols,
 				Rows:      rows.Rows,
-				DataB64:   portrait(rows, time.Now()),
+				DataB64:   repaintOf(rows, time.Now()),
 			}
 		}
 		o.forwardMessage(ctx, m)
@@ -72,35 +72,35 @@ func (o *onlooker) run(ctx context.Context, stream <-chan protocol.Message) {
 	}
 }
 
-func (o *onlooker) forwardMessage(ctx context.Context, m protocol.Message) {
+func (o *screenWatcher) forwardMessage(ctx context.Context, m protocol.Message) {
 	select {
 	case o.out <- m:
 	case <-ctx.Done():
 	}
 }
 
-// Messages are pictures, each a repaint, and the end of the session.
-func (o *onlooker) Messages() <-chan protocol.Message { return o.out }
+// Messages returns the pictures, each a repaint, and the end of the session.
+func (o *screenWatcher) Messages() <-chan protocol.Message { return o.out }
 
-// Err is why the view ended, nil if it did not fail.
-func (o *onlooker) Err() error { return o.err }
+// Err returns why the view ended, nil if it did not fail.
+func (o *screenWatcher) Err() error { return o.err }
 
-// Detach ends them.
-func (o *onlooker) Detach() { o.cancel() }
+// Detach ends the view.
+func (o *screenWatcher) Detach() { o.cancel() }
 
-// Type, Resize and Look do nothing: who looks on changes nothing.
-func (o *onlooker) Type([]byte) error { return nil }
+// Type, Resize and RequestRepaint do nothing: a watcher changes nothing.
+func (o *screenWatcher) Type([]byte) error { return nil }
 
-// Resize is described with Type.
-func (o *onlooker) Resize(int, int) error { return nil }
+// Resize implements attachment.
+func (o *screenWatcher) Resize(int, int) error { return nil }
 
-// RequestRepaint is described with Type.
-func (o *onlooker) RequestRepaint() error { return nil }
+// RequestRepaint implements attachment.
+func (o *screenWatcher) RequestRepaint() error { return nil }
 
-// portrait returns the bytes that show a screen on a terminal model of its size, in any state (RIS,
-// CUP: ECMA-48; DECTCEM). The rows carry SGR sequences. The title names the holder of the keyboard;
-// a hidden screen is covered by a notice.
-func portrait(f *protocol.Rows, now time.Time) []byte {
+// repaintOf returns the bytes that draw a screen on a terminal model of its size, in any state
+// (RIS, CUP: ECMA-48; DECTCEM). The rows contain SGR sequences. The title names the holder of the
+// keyboard; a notice replaces a hidden screen.
+func repaintOf(f *protocol.Rows, now time.Time) []byte {
 	p := []byte("\x1bc")
 	for y, row := range f.Lines {
 		p = append(moveTo(p, y, 0), row...)
@@ -143,5 +143,5 @@ func attach(
 					" shows it as agents see it; gateway read " + s.SessionID +
 					" prints its screen")
 	}
-	return lookOn(ctx, c, s.SessionID)
+	return watchScreen(ctx, c, s.SessionID)
 }

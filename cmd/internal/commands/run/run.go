@@ -1,4 +1,4 @@
-// Package run starts programs without a window, joins them from a terminal and ends them.
+// Package run starts programs without a window, attaches terminals to them and ends them.
 package run
 
 import (
@@ -55,7 +55,7 @@ func New(env *cli.Env) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.SetInterspersed(false) // what stands behind PROGRAM is its own
+	f.SetInterspersed(false) // arguments after PROGRAM are the program's
 	f.StringVar(&opts.name, "name", "", "`NAME` of the session (default: the program's)")
 	f.StringVar(&opts.cwd, "cwd", "", "start in `DIRECTORY`")
 	f.IntVar(&opts.cols, "cols", 0, "columns (default 80)")
@@ -128,7 +128,7 @@ func hostProgram(ctx context.Context, env *cli.Env, in runOptions) (err error) {
 		return err
 	}
 	if !ep.Local() {
-		return notLocal()
+		return refuseRemote()
 	}
 	dir, err := filepath.Abs(in.cwd)
 	if err != nil {
@@ -167,11 +167,11 @@ func hostProgram(ctx context.Context, env *cli.Env, in runOptions) (err error) {
 	if err != nil {
 		return cli.Fail(cli.StatusRefused, "cannot start the program: %w", err)
 	}
-	if err := sayStarted(env, id); err != nil {
+	if err := reportStarted(env, id); err != nil {
 		return err
 	}
 	if in.keep {
-		letGo(env)
+		releaseStarter(env)
 	}
 	select {
 	case r := <-ended:
@@ -183,10 +183,10 @@ func hostProgram(ctx context.Context, env *cli.Env, in runOptions) (err error) {
 	return nil
 }
 
-func notLocal() error {
-	// An agent types in a terminal of its own without asking, and the agent's name would come
-	// from that gateway alone (SAFETY R53). A user's session asks, or tells with --grant what
-	// it lets agents do.
+func refuseRemote() error {
+	// An agent types without asking in a terminal that it started, and only that gateway vouches
+	// for the agent's name (SAFETY R53). A user's session asks, or --grant names what agents may
+	// do.
 	return cli.Fail(cli.StatusUsage,
 		"run: programs start on the local gateway only: leave out --gateway").
 		WithHint(
@@ -210,7 +210,7 @@ func reportProgramEnd(env *cli.Env,
 	}
 }
 
-func sayStarted(env *cli.Env, id string) error {
+func reportStarted(env *cli.Env, id string) error {
 	if !env.JSON {
 		_, _ = fmt.Fprintf(env.Err, "to join it: gateway attach %s; to end it: gateway close %s\n",
 			id, id)
@@ -252,10 +252,10 @@ func runClose(ctx context.Context, env *cli.Env, opts closeOptions) error {
 	end := func(c *client.Client, s protocol.SessionInfo) error {
 		return closeSession(ctx, env, c, s, opts.force)
 	}
-	return env.AsPerson(opts.as, cli.OnSession(ctx, opts.session, end))
+	return env.WithPerson(opts.as, cli.OnSession(ctx, opts.session, end))
 }
 
-// closeWithin is how long a session may take to end: its host's own patience, and a little.
+// closeWithin is how long a session may take to end: its host's limit plus a margin.
 const closeWithin = 12 * time.Second
 
 func closeSession(
@@ -279,7 +279,7 @@ func closeSession(
 		ask.Signal = "KILL"
 	}
 	if err := c.EndSession(ctx, ask); err != nil {
-		return notYours(s, err)
+		return explainNotOwned(s, err)
 	}
 	for m := range stream {
 		if end, ok := m.(*protocol.SessionClose); ok {
@@ -301,12 +301,12 @@ func printClosed(env *cli.Env, end *protocol.SessionClose) error {
 			"signal":    end.Signal,
 			"outlived":  end.Outlived,
 		},
-		"closed ("+text.ExitStatus(end.ExitCode, end.Signal)+")"+outlived(end.Outlived),
+		"closed ("+text.ExitStatus(end.ExitCode, end.Signal)+")"+describeSurvivors(end.Outlived),
 	)
 }
 
-// outlived says that not everything ended that came of the program.
-func outlived(n int) string {
+// describeSurvivors reports processes of the program that did not end.
+func describeSurvivors(n int) string {
 	switch n {
 	case 0:
 		return ""
@@ -316,23 +316,23 @@ func outlived(n int) string {
 	return fmt.Sprintf("; %d processes keep running in sessions of their own, as daemons do", n)
 }
 
-// dropEnded closes a session that has ended: what it printed is no longer kept.
+// dropEnded closes an ended session, whose output is then no longer kept.
 func dropEnded(ctx context.Context, env *cli.Env, c *client.Client, s protocol.SessionInfo) error {
 	err := c.EndSession(ctx, &protocol.Close{SessionID: s.SessionID})
 	if refused, ok := errors.AsType[*protocol.Error](err); ok &&
 		refused.Code == protocol.CodeExited {
-		err = nil // a gateway that keeps all of them for a while
+		err = nil // the gateway keeps all sessions for a while
 	}
 	if err != nil {
-		return notYours(s, err)
+		return explainNotOwned(s, err)
 	}
 	return env.PrintAnswer(
 		map[string]any{"sessionId": s.SessionID, "exitCode": s.ExitCode, "signal": s.Signal},
 		"closed ("+text.ExitStatus(s.ExitCode, s.Signal)+")")
 }
 
-// notYours is err with what to do where a session may not be closed.
-func notYours(s protocol.SessionInfo, err error) error {
+// explainNotOwned adds the next step to err if the session may not be closed by this caller.
+func explainNotOwned(s protocol.SessionInfo, err error) error {
 	refused, ok := errors.AsType[*protocol.Error](err)
 	switch {
 	case !ok || refused.Code != protocol.CodeForbidden:

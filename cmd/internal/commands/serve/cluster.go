@@ -25,7 +25,7 @@ import (
 	"terminalproxy/gateway/hub"
 )
 
-// clusterFlags say which other gateways a gateway joins.
+// clusterFlags name the other gateways that a gateway joins.
 type clusterFlags struct {
 	servers   []string
 	creds, ca string
@@ -41,7 +41,7 @@ func (f *clusterFlags) addFlags(flags *pflag.FlagSet) {
 		"`FILE` with the certificates (PEM) that sign those of the NATS servers")
 }
 
-// checkFlags finds wrong flags.
+// checkFlags rejects invalid flags.
 func (f *clusterFlags) checkFlags() error {
 	if len(f.servers) == 0 {
 		if f.creds != "" || f.ca != "" {
@@ -74,9 +74,9 @@ func (f *clusterFlags) checkFlags() error {
 		if path == "" {
 			continue
 		}
-		if err := readable(path, flag == "--cluster-creds"); err != nil {
+		if err := checkReadable(path, flag == "--cluster-creds"); err != nil {
 			if _, ok := errors.AsType[*fs.PathError](err); ok {
-				return unusable(&cluster.BadFile{Setting: flag, Cause: err})
+				return explainUnusable(&cluster.BadFile{Setting: flag, Cause: err})
 			}
 			return cli.Usage("serve: %s: %w", flag, err)
 		}
@@ -84,14 +84,14 @@ func (f *clusterFlags) checkFlags() error {
 	return nil
 }
 
-// unusable makes the failure of a file that a flag names, with a hint.
-func unusable(err error) error {
+// explainUnusable makes the failure for an unusable file of a flag, with a hint.
+func explainUnusable(err error) error {
 	return cli.Fail(cli.StatusUsage, "serve: %w", err).WithHint(client.Hint(err))
 }
 
-// readable reports why a file cannot be read, or may be by everybody though it is secret. A
+// checkReadable reports why a file cannot be read, or that it is secret and readable by everyone. A
 // service's group may read its secrets.
-func readable(path string, secret bool) error {
+func checkReadable(path string, secret bool) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -108,8 +108,8 @@ func readable(path string, secret bool) error {
 	return nil
 }
 
-// clusterName returns an identifier that all gateways of a cluster share, for the proxies that go
-// from one to another; "" for a gateway alone.
+// clusterName returns an identifier that all gateways of a cluster share, for proxies that move
+// between them; "" without a cluster.
 func (f *clusterFlags) clusterName() string {
 	if len(f.servers) == 0 {
 		return ""
@@ -122,8 +122,8 @@ func (f *clusterFlags) clusterConfig() cluster.Config {
 	return cluster.Config{Servers: f.servers, Credentials: f.creds, CA: f.ca}
 }
 
-// checkServers tries the servers, if the flags name some. It fails if no server can ever work; it
-// writes other faults to warn, because the gateway can start in spite of them. good means no fault.
+// checkServers tries the servers that the flags name. It fails if no server can ever work, and
+// writes other faults to warn, because the gateway can start despite them. good means no fault.
 func (f *clusterFlags) checkServers(ctx context.Context, warn io.Writer) (good bool, err error) {
 	if len(f.servers) == 0 {
 		return true, nil
@@ -133,7 +133,7 @@ func (f *clusterFlags) checkServers(ctx context.Context, warn io.Writer) (good b
 	all := cluster.Troubles(found)
 	switch {
 	case err != nil:
-		return false, unusable(err)
+		return false, explainUnusable(err)
 	case cfg.IsHopeless(found):
 		return false, cli.Fail(cli.StatusRefused, "serve: --cluster: %w", all).WithHint(all.Hint())
 	}
@@ -143,8 +143,8 @@ func (f *clusterFlags) checkServers(ctx context.Context, warn io.Writer) (good b
 	return len(all) == 0, nil
 }
 
-// joinCluster has a server take part in the cluster, if the flags name one; leave ends that, after
-// the server is closed. That the cluster is not reached goes to warn.
+// joinCluster connects a server to the cluster that the flags name. leave disconnects it, after the
+// server is closed. If the cluster is unreachable, joinCluster writes that to warn.
 func (f *clusterFlags) joinCluster(
 	server *gateway.Server,
 	address string,

@@ -70,7 +70,7 @@ func NewMCP(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-// runMCP serves terminals, or the question for permission.
+// runMCP serves the terminal tools, or the tool that asks for permission.
 func runMCP(ctx context.Context, env *cli.Env, opts mcpOptions) error {
 	switch {
 	case opts.idle < 0:
@@ -101,11 +101,10 @@ func serveMCP(ctx context.Context, env *cli.Env, opts mcpOptions) (err error) {
 		cfg.Dial = local.DialLocal
 		defer func() { err = errors.Join(err, local.Close()) }()
 	}
-	// Without a lasting identity the gateway takes control back from an agent whose connection
-	// ends. It still is the same agent when the gateway changes: the programs that it started are
-	// its own.
+	// Without a lasting identity, the gateway revokes control when the agent's connection ends. The
+	// agent stays the same when it changes gateways: it still owns the programs that it started.
 	cfg.Key, cfg.Passing = strings.ToLower(rand.Text()+rand.Text()), true
-	if err := env.AsksWith(&cfg, opts.token); err != nil {
+	if err := env.IdentifyAgent(&cfg, opts.token); err != nil {
 		return err
 	}
 	c := client.New(cfg)
@@ -138,7 +137,7 @@ func mcpConfig(c *client.Client, log *slog.Logger) mcp.Config {
 	}
 }
 
-// keepOpen is standard output, which stays open: the process shares it.
+// keepOpen is standard output without Close: the process shares it.
 type keepOpen struct{ io.Writer }
 
 // Close implements io.Closer.

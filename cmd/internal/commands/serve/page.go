@@ -27,7 +27,7 @@ func (in serveOptions) webPages(log *slog.Logger) (gateway.Pages, error) {
 	return pages{links}, nil
 }
 
-// pages joins the pages to the server, which know nothing of each other.
+// pages connects the pages and the server, which are independent of each other.
 type pages struct{ *page.Links }
 
 // AcceptOpener implements gateway.Pages.
@@ -43,7 +43,7 @@ func (p pages) AcceptOpener(opener auth.Identity, s *gateway.Server) ws.Peer {
 // listing lets its holder watch the list of sessions, and nothing else.
 var listing = rights.Set{Who: "the notifier", Can: rights.List}
 
-// linkTo returns the address of a session on a page that is already open; "" if serve has no page.
+// linkTo returns the address of a session on an open page, or "" without one that others reach.
 func (in serveOptions) linkTo(session string) string {
 	if !in.page || len(in.hosts) == 0 {
 		return ""
@@ -51,8 +51,8 @@ func (in serveOptions) linkTo(session string) string {
 	return "https://" + in.hosts[0] + "/#s=" + url.QueryEscape(session)
 }
 
-// networks reads the values of --trust-proxy.
-func networks(all []string) (list []netip.Prefix, err error) {
+// parseNetworks reads the values of --trust-proxy.
+func parseNetworks(all []string) (list []netip.Prefix, err error) {
 	for _, one := range all {
 		network, err := netip.ParsePrefix(one)
 		if err != nil && !strings.Contains(one, "/") {

@@ -15,7 +15,7 @@ import (
 	"terminalproxy/proxy/chat/claude"
 )
 
-// servePermission serves the tool that Claude Code asks for leave. Every failure denies.
+// servePermission serves the tool that Claude Code asks for permission. Every failure denies.
 func servePermission(ctx context.Context, env *cli.Env, session string, log *slog.Logger) (err error) {
 	if session = cmp.Or(session, outer.SessionID()); session == "" {
 		return cli.Usage(
@@ -37,7 +37,7 @@ func servePermission(ctx context.Context, env *cli.Env, session string, log *slo
 	).Serve(ctx, env.In, keepOpen{env.Out})
 }
 
-// answerPermission answers a call of that tool.
+// answerPermission answers a call of the permission tool.
 func answerPermission(
 	ctx context.Context,
 	outer *outer.Conversation,

@@ -117,12 +117,12 @@ func runServe(ctx context.Context, env *cli.Env, opts *serveOptions) error {
 // maxServed bounds the sessions of one gateway.
 const maxServed = 100_000
 
-// basis is what serve needs before it listens.
+// basis holds what serve needs before it listens.
 type basis struct {
 	secure *tls.Config // may be nil
 	tokens string      // path of the store
 	store  *auth.Store
-	// trusted are the reverse proxies that are believed.
+	// trusted are the reverse proxies whose headers are believed.
 	trusted []netip.Prefix
 	targets []notify.Target
 }
@@ -141,7 +141,7 @@ func prepareServe(in *serveOptions) (b basis, err error) {
 	if err = in.cluster.checkFlags(); err != nil {
 		return b, err
 	}
-	if b.secure, err = certificate(in.cert, in.key); err != nil {
+	if b.secure, err = loadCertificate(in.cert, in.key); err != nil {
 		return b, err
 	}
 	addr, err := net.ResolveTCPAddr("tcp", in.listen)
@@ -155,7 +155,7 @@ func prepareServe(in *serveOptions) (b basis, err error) {
 			"serve: --listen %s can be reached from other machines: add --tls-cert and "+
 				"--tls-key, or listen on 127.0.0.1", in.listen)
 	}
-	if b.trusted, err = networks(in.trusted); err != nil {
+	if b.trusted, err = parseNetworks(in.trusted); err != nil {
 		return b, err
 	}
 	b.tokens, b.store, err = cli.OpenTokens(in.tokens)
@@ -221,7 +221,7 @@ func (in serveOptions) gatewayConfig(b basis, pages gateway.Pages, log *slog.Log
 		Version:  version.String(),
 		Sessions: in.sessions,
 		Cluster:  in.cluster.clusterName(),
-		// a proxy that had its session here before a restart comes back
+		// proxies of sessions before a restart reconnect in that time
 		GathersUntil: time.Now().Add(local.GatherTime),
 		MCP: func(c *client.Client, hold func() func()) gateway.MCPHandler {
 			cfg := mcpConfig(c, log)
@@ -231,7 +231,7 @@ func (in serveOptions) gatewayConfig(b basis, pages gateway.Pages, log *slog.Log
 	}
 }
 
-// reportSettings is serve --check: it tells whether a gateway could start with these settings.
+// reportSettings runs serve --check: it reports whether a gateway could start with these settings.
 func reportSettings(ctx context.Context, env *cli.Env, in serveOptions, b basis) error {
 	good, err := in.cluster.checkServers(ctx, env.Err)
 	if err != nil {
@@ -296,8 +296,8 @@ func listenTCP(ctx context.Context, address string) (net.Listener, error) {
 	return nil, cli.Fail(cli.StatusRefused, "serve: %w", err).WithHint(hint)
 }
 
-// certificate makes the TLS configuration of a pair of files, nil without files.
-func certificate(cert, key string) (*tls.Config, error) {
+// loadCertificate makes the TLS configuration from two files, nil without files.
+func loadCertificate(cert, key string) (*tls.Config, error) {
 	switch {
 	case cert == "" && key == "":
 		return nil, nil //nolint:nilnil // no certificate is a configuration like any other
@@ -311,7 +311,7 @@ func certificate(cert, key string) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}, nil
 }
 
-// localSocket takes the place of the user's local gateway if it is free.
+// localSocket takes over the user's local gateway socket if it is free.
 func localSocket() (*place.Place, error) {
 	dir, err := userdirs.Runtime()
 	if err != nil {
@@ -320,7 +320,7 @@ func localSocket() (*place.Place, error) {
 	return local.TakePlace(dir)
 }
 
-// reportNoSocket says why the local socket is not served here, and by which process it is.
+// reportNoSocket reports why the local socket is not served here, and which process serves it.
 func reportNoSocket(env *cli.Env, cause error, here string) {
 	_, path, err := userdirs.LocalSocket()
 	if err == nil && errors.Is(cause, place.ErrHeld) {
@@ -344,7 +344,7 @@ func scheme(secure bool) string {
 	return "ws"
 }
 
-// announceGateway says where the gateway is and how to come in.
+// announceGateway prints the gateway's addresses and how to connect.
 func announceGateway(env *cli.Env, ln net.Listener, secure bool, local *place.Place, tokens string) {
 	_, _ = fmt.Fprintf(env.Out, "listening on %s://%s\n", scheme(secure), ln.Addr())
 	if local != nil {

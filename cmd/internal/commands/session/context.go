@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// contextBytes bounds the block: agents cut what a hook says at 10,000 characters.
+	// contextBytes bounds the block: agents truncate a hook's output at 10,000 characters.
 	contextBytes = 9_000
-	// contextTime bounds the look: the user waits for the prompt to be sent.
+	// contextTime bounds the whole command: the user waits for the prompt to be sent.
 	contextTime = 2 * time.Second
 )
 
@@ -57,13 +57,13 @@ func runContext(ctx context.Context, env *cli.Env, named []string) error {
 	})
 	if f, ok := errors.AsType[*cli.Failure](err); ok && f.Status == cli.StatusNoGateway &&
 		len(named) == 0 {
-		// nothing runs: there is nothing to say, and the prompt goes on without it
+		// without a gateway the block is empty, and the prompt continues without it
 		return printContext(ctx, env, nil, []protocol.SessionInfo{})
 	}
 	return err
 }
 
-// contextOfAll shows the running sessions, first the one in which something happened last.
+// contextOfAll prints the running sessions, the most recently active first.
 func contextOfAll(ctx context.Context, env *cli.Env, c *client.Client) error {
 	sessions, err := c.Sessions(ctx)
 	if err != nil {
@@ -104,9 +104,9 @@ func printContext(
 	return env.PrintAnswer(map[string]any{"context": block, "sessions": sessions}, lines...)
 }
 
-// contextBlock describes the sessions for an agent: their screens while there is room, and a line
-// for each other session. A program's output is untrusted: it stands in a fence whose mark is new
-// each time.
+// contextBlock describes the sessions for an agent: their screens while there is room, and one line
+// for each other session. A program's output is untrusted: it stands in a fence with a new random
+// mark.
 func contextBlock(
 	sessions []protocol.SessionInfo,
 	room int,
@@ -134,13 +134,13 @@ func contextBlock(
 }
 
 const (
-	// minContext is the room in which a screen is worth showing.
+	// minContext is the least room for which a screen is worth showing, in bytes.
 	minContext = 1_000
-	// maxOthers is how many sessions keep room for a line each, and lineBytes that room.
+	// maxOthers is how many sessions keep room for one line each, of lineBytes.
 	maxOthers, lineBytes = 20, 120
 )
 
-// contextOf describes one session within the room that is left.
+// contextOf describes one session within the remaining room.
 func contextOf(
 	s protocol.SessionInfo,
 	room int,
@@ -157,7 +157,7 @@ func contextOf(
 	}
 	head := text.Header(s, f, "", now, nil) + text.Notes(f)
 	if f.Blackout.ByUser() {
-		return head // which says so
+		return head // the header tells the agent that it is hidden
 	}
 	rows := strings.Split(text.Rows(f.Screen.Lines), "\n")
 	fence := func() string {

@@ -118,7 +118,7 @@ func requestControl(
 	return env.PrintLines("granted" + grantDetails(grant))
 }
 
-// grantDetails says how far a grant reaches, and who gave it if not the user at the terminal.
+// grantDetails describes the scope of a grant, and who gave it if not the user at the terminal.
 func grantDetails(grant *protocol.ControlGrant) string {
 	words := text.Grant(grant.Level, grant.ExpiresAt, time.Now())
 	if words != "" {
@@ -169,7 +169,7 @@ func runRelease(ctx context.Context, env *cli.Env, opts releaseOptions) error {
 					Note:      note,
 				})
 				refused, ok := errors.AsType[*protocol.Error](err)
-				// giving back twice changes nothing
+				// releasing twice changes nothing
 				if err != nil && (!ok || refused.Code != protocol.CodeNoGrant) {
 					return err
 				}

@@ -1,4 +1,4 @@
-// Package session is what an agent does with a session: list, read, wait, ask, type and talk.
+// Package session holds an agent's commands for a session: list, read, wait, ask, type and talk.
 package session
 
 import (
@@ -37,7 +37,7 @@ func runLs(ctx context.Context, env *cli.Env) error {
 	})
 }
 
-// columns are those of the list of sessions.
+// columns are the columns of the session list.
 var columns = []struct {
 	head string
 	cell func(protocol.SessionInfo) string
@@ -86,7 +86,7 @@ func printSessions(env *cli.Env, list *protocol.SessionsListResult) error {
 			cells[i] = c.cell(s)
 		}
 		if strings.Join(cells, "") == "" {
-			continue // nothing is known of it
+			continue // no details are known
 		}
 		rows[0] += c.head + "\t"
 		for i, cell := range cells {
@@ -130,7 +130,7 @@ func NewWait(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-// waitOptions are the options of gateway wait. values and flags hold those of the conditions.
+// waitOptions are the options of gateway wait. values and flags hold the conditions.
 type waitOptions struct {
 	session, as string
 	given       func(flag string) bool
@@ -138,10 +138,10 @@ type waitOptions struct {
 	flags       map[string]*bool
 	timeout     time.Duration
 	budget      budget
-	more        further
+	more        endPatterns
 }
 
-// readCondition returns the only given condition, and its value.
+// readCondition returns the single given condition and its value.
 func (in waitOptions) readCondition() (name, value string, err error) {
 	var chosen []string
 	for _, name := range text.Conditions {
@@ -159,13 +159,13 @@ func (in waitOptions) readCondition() (name, value string, err error) {
 	return chosen[0], value, nil
 }
 
-// further is the flags for patterns that end a wait besides its condition.
-type further struct {
+// endPatterns holds the flags for patterns that end a wait besides its condition.
+type endPatterns struct {
 	any, stop    []string
 	met, stopped []protocol.Until
 }
 
-func (f *further) addFlags(cmd *cobra.Command) {
+func (f *endPatterns) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.any, "any", nil,
 		"or until a row matches this `REGEX`; may be repeated, and the answer says which it was")
 	cmd.Flags().StringArrayVar(&f.stop, "stop", nil,
@@ -173,7 +173,7 @@ func (f *further) addFlags(cmd *cobra.Command) {
 }
 
 // read checks the patterns.
-func (f *further) read() (err error) {
+func (f *endPatterns) read() (err error) {
 	if f.met, err = text.Patterns("--any", f.any); err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (f *further) read() (err error) {
 	return err
 }
 
-// conditionHelp completes "wait until ...".
+// conditionHelp completes "wait until ..." for each condition.
 var conditionHelp = map[string]string{
 	"text":  "this `TEXT` is on the screen",
 	"regex": "this `REGEX` (RE2 syntax) matches a row",
@@ -265,7 +265,7 @@ func waitAndPrint(
 	return got, printWait(ctx, env, c, s, got, now.Frame, tokens)
 }
 
-// printWait prints the answer to a wait that began when the screen was before.
+// printWait prints the answer to a wait. before is the screen when the wait began.
 func printWait(
 	ctx context.Context,
 	env *cli.Env,
@@ -283,12 +283,12 @@ func printWait(
 	case got.ExitCode != nil && !text.IsLastFrame(before):
 		return printEnd(ctx, env, c, s, got.Frame, before, tokens, text.Messages(got.Notes))
 	}
-	return printPage(env, text.WithMessages(got.Notes, header(s, got.Frame)), got.Frame,
+	return printPage(env, text.WithMessages(got.Notes, screenHeader(s, got.Frame)), got.Frame,
 		dialect.Whole(got.Frame, 0), tokens)
 }
 
-// printEnd prints, behind what was said before, what a program printed between a screen and its
-// end, and its last screen.
+// printEnd prints the output between a screen and the program's end, and the last screen, after the
+// earlier text.
 func printEnd(
 	ctx context.Context,
 	env *cli.Env,
@@ -308,13 +308,13 @@ func printEnd(
 		Scrollback: protocol.MaxHistory,
 	})
 	if err != nil || len(text.HistoryRows(got)) == 0 || got.Frame.Since == 0 {
-		return printPage(env, said+header(s, last), last, dialect.Whole(last, 0), tokens)
+		return printPage(env, said+screenHeader(s, last), last, dialect.Whole(last, 0), tokens)
 	}
 	lines, known := text.Screen(before, got.Frame)
 	if known {
 		got.Frame.Screen.Lines, got.Frame.Changed, got.Frame.Moved = lines, nil, 0
 	}
-	head := said + header(s, got.Frame) + text.UnseenWarning("row of history", got.HiddenText)
+	head := said + screenHeader(s, got.Frame) + text.UnseenWarning("row of history", got.HiddenText)
 	return printPage(env, head, got.Frame, dialect.Ended(got, before.Seq), tokens)
 }
 

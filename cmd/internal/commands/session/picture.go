@@ -29,7 +29,7 @@ func (f *coloured) addFlags(cmd *cobra.Command) {
 
 func (f *coloured) isWanted() bool { return f.ansi || f.png != "" || f.svg != "" }
 
-// oneView refuses to show a screen in two ways at once.
+// oneView rejects more than one way to show the screen.
 func oneView(isGiven func(flag string) bool) error {
 	ways := []string{"since", "history", "command", "ansi", "png", "svg"}
 	given := slices.DeleteFunc(ways, func(name string) bool { return !isGiven(name) })

@@ -17,7 +17,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// dialect is how a user of the command line asks for more.
+// dialect is the wording for a user of the command line.
 var dialect = text.Dialect{
 	Limit: "--max-tokens",
 	Lines: func(first uint64, n int) string {
@@ -185,15 +185,15 @@ func (in readOptions) readRequest(json bool) *protocol.Read {
 	if in.given("from") {
 		ask.FromLine = &in.from
 	}
-	// who reads JSON put it together before there were rows that moved
+	// readers of JSON may predate the messages with moved rows
 	if in.since > 0 && !json {
 		ask.Follow, ask.Scrollback = true, protocol.MaxHistory
 	}
 	return ask
 }
 
-// header returns the line above a screen.
-func header(s protocol.SessionInfo, f *protocol.Frame) string {
+// screenHeader returns the line above a screen.
+func screenHeader(s protocol.SessionInfo, f *protocol.Frame) string {
 	return text.Header(s, f, "", time.Now(), nil) + text.Notes(f)
 }
 
@@ -205,7 +205,7 @@ func printRead(env *cli.Env,
 	tokens int,
 ) error {
 	f, head := got.Frame, text.WithMessages(got.Notes,
-		header(s, got.Frame)+text.UnseenWarning("row of history", got.HiddenText))
+		screenHeader(s, got.Frame)+text.UnseenWarning("row of history", got.HiddenText))
 	p := dialect.Whole(f, 0)
 	switch {
 	case ask.Follow:
@@ -218,7 +218,7 @@ func printRead(env *cli.Env,
 
 // printFound prints the rows that a search found.
 func printFound(env *cli.Env, s protocol.SessionInfo, got *protocol.ReadResult, tokens int) error {
-	head := text.WithMessages(got.Notes, header(s, got.Frame))
+	head := text.WithMessages(got.Notes, screenHeader(s, got.Frame))
 	if got.Frame.Blackout.ByUser() {
 		return env.PrintLines(head)
 	}

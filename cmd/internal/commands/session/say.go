@@ -14,7 +14,7 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// Whom say writes to.
+// The receivers of say.
 const (
 	toUser  = "user"
 	toAgent = "agent"
@@ -102,9 +102,9 @@ func sayToUser(
 	return env.PrintAnswer(out, text.FormatDelivery(waiting))
 }
 
-// sayToAgent writes to the agent. An agent reads such a message as a person's, so it takes what
-// only a person has: a terminal in which no agent types. That keeps agents from doing so by
-// mistake; what the proxy does about all others, it says itself.
+// sayToAgent writes to the agent. Agents read such a message as a person's, so it requires a
+// terminal in which no agent types. This only prevents mistakes of agents; the proxy checks the
+// rest and reports it.
 func sayToAgent(ctx context.Context, env *cli.Env, id, message string) error {
 	message = text.OneLine(message)
 	switch n := utf8.RuneCountInString(message); {

@@ -21,10 +21,11 @@ import (
 // settle is how long the screen has to be quiet after typing.
 const settle = 300 * time.Millisecond
 
-// sendTimeout bounds a send that says nothing else.
+// sendTimeout is the default time limit of send.
 const sendTimeout = 10 * time.Second
 
-// letThrough is how long the user gets by default to let through what a grant of level type holds.
+// letThrough is the default time in which the user can let through input that a grant of level type
+// holds.
 const letThrough = time.Minute
 
 // sendOptions are the options of gateway send.
@@ -39,7 +40,7 @@ type sendOptions struct {
 	rev                       uint64
 	timeout                   time.Duration
 	budget                    budget
-	more                      further
+	more                      endPatterns
 }
 
 // NewSend makes the command gateway send.
@@ -154,7 +155,7 @@ func (in *sendOptions) readCondition() (condition string, ask *protocol.Wait, er
 	}, nil
 }
 
-// keyForID is err with a hint where the word in the session's place is the name of a key.
+// keyForID adds a hint to err if the name of a key stands in place of the session.
 func keyForID(id string, err error) error {
 	f, failed := errors.AsType[*cli.Failure](err)
 	if !failed || f.Status != cli.StatusNoSession && f.Status != cli.StatusUsage || len(id) < 2 {
@@ -170,7 +171,7 @@ func keyForID(id string, err error) error {
 	return f.WithHint(hint)
 }
 
-// readInput reads what a flag names, at most as much as one input can carry.
+// readInput reads the file of a flag, up to the size limit of one input.
 func readInput(env *cli.Env, flag, name string) (string, error) {
 	from := io.Reader(env.In)
 	if name != "-" {
@@ -194,11 +195,10 @@ func readInput(env *cli.Env, flag, name string) (string, error) {
 	return string(data), nil
 }
 
-// Sent is what send prints with --json: the receipt of everything together, and the answer of
-// --until.
+// Sent is the output of send --json: the receipt of all input, and the answer of --until.
 type Sent struct {
 	*protocol.InputResult
-	// Reacted says that the screen changed since the first key.
+	// Reacted reports whether the screen changed since the first key.
 	Reacted *bool                `json:"reacted,omitempty"`
 	Wait    *protocol.WaitResult `json:"wait,omitempty"`
 }
@@ -227,7 +227,7 @@ func typeAndShow(
 		return errors.Join(notTyped(result, text.Receipt(input.Parts, result, false)), err)
 	}
 	if typed.Held {
-		input.Deadline = time.Now().Add(sendTimeout) // the user's time is not the program's
+		input.Deadline = time.Now().Add(sendTimeout) // the time that the user took does not count
 	}
 	out := Sent{InputResult: result}
 	frame := result.Frame
@@ -253,7 +253,7 @@ func typeAndShow(
 	return reportWait(env, condition, out.Wait, input.Parts)
 }
 
-// reportWait says what the wait after an input came to, and fails if its condition was not met.
+// reportWait reports the result of the wait after an input, and fails if its condition was not met.
 func reportWait(
 	env *cli.Env, condition string, got *protocol.WaitResult, parts []protocol.InputPart,
 ) error {
@@ -266,7 +266,7 @@ func reportWait(
 	return nil
 }
 
-// showUntyped prints the screen that came instead of the one that the input was for.
+// showUntyped prints the screen that appeared instead of the expected one.
 func showUntyped(
 	env *cli.Env, s protocol.SessionInfo, typed *client.Typed, tokens int,
 ) error {
@@ -282,7 +282,7 @@ func showUntyped(
 		return nil
 	}
 	page := dialect.After(&protocol.Frame{}, frame, lines)
-	return printPage(env, header(s, frame), frame, page, tokens)
+	return printPage(env, screenHeader(s, frame), frame, page, tokens)
 }
 
 func printSent(
@@ -321,11 +321,11 @@ func printSent(
 		return printEnd(ctx, env, c, s, &shown, before, tokens,
 			text.Join(text.Messages(notes), receipt))
 	}
-	return printPage(env, text.Join(text.Messages(notes), text.Join(receipt, header(s, frame))), frame,
+	return printPage(env, text.Join(text.Messages(notes), text.Join(receipt, screenHeader(s, frame))), frame,
 		dialect.Whole(&shown, 0), tokens)
 }
 
-// notTyped makes the error of an input that did not arrive whole.
+// notTyped makes the error of an input that was not typed in full.
 func notTyped(failed *protocol.InputResult, receipt string) error {
 	out := &cli.Failure{Status: cli.StatusRefused}
 	why := text.Refusal(failed.Reason, failed.Message)

@@ -27,7 +27,7 @@ const (
 	statusAsked  = 11 // an agent waits for the user
 )
 
-// statusMost is how many agents a status names; the others are counted.
+// statusMost is how many agents a status names; it counts the others.
 const statusMost = 3
 
 // statusOptions are the options of gateway status.
@@ -68,7 +68,7 @@ func NewStatus(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-// runStatus says what agents do.
+// runStatus prints what agents do.
 func runStatus(ctx context.Context, env *cli.Env, opts statusOptions) error {
 	switch {
 	case opts.timeout <= 0:
@@ -79,17 +79,17 @@ func runStatus(ctx context.Context, env *cli.Env, opts statusOptions) error {
 	if rest := statusParts("", "", "").Replace(opts.format); strings.Contains(rest, "{") {
 		return cli.Usage("--format %.40q: knows {agent}, {does} and {session}", opts.format)
 	}
-	return sayStatus(ctx, env, opts)
+	return printStatus(ctx, env, opts)
 }
 
-// deed is what an agent does in a session that the user may want to know of.
-type deed struct {
+// activity is something that an agent does in a session and the user may want to know.
+type activity struct {
 	Agent   string `json:"agent"`
 	Does    string `json:"does"`
 	Session string `json:"session"`
 }
 
-func sayStatus(ctx context.Context, env *cli.Env, opts statusOptions) error {
+func printStatus(ctx context.Context, env *cli.Env, opts statusOptions) error {
 	sessions, err := quickList(ctx, env, opts.timeout)
 	if err != nil {
 		return err
@@ -97,9 +97,9 @@ func sayStatus(ctx context.Context, env *cli.Env, opts statusOptions) error {
 	if opts.session != "" {
 		sessions = text.Find(sessions, opts.session)
 	}
-	var asking, driving []deed
+	var asking, driving []activity
 	for _, s := range sessions {
-		for _, d := range deeds(s) {
+		for _, d := range listActivities(s) {
 			if d.Does == "asks" || d.Does == "waits" {
 				asking = append(asking, d)
 			} else {
@@ -116,7 +116,7 @@ func sayStatus(ctx context.Context, env *cli.Env, opts statusOptions) error {
 	}
 	switch {
 	case env.JSON:
-		return env.PrintJSON(map[string]any{"agents": append([]deed{}, all...)})
+		return env.PrintJSON(map[string]any{"agents": append([]activity{}, all...)})
 	case len(all) == 0:
 		return nil
 	}
@@ -130,8 +130,8 @@ func sayStatus(ctx context.Context, env *cli.Env, opts statusOptions) error {
 	return env.PrintLines(strings.Join(words, ", "))
 }
 
-// quickList lists the sessions, and is empty if no gateway runs. It makes one try within the
-// timeout.
+// quickList lists the sessions with a single try within the timeout. The list is empty if no
+// gateway runs.
 func quickList(
 	ctx context.Context,
 	env *cli.Env,
@@ -151,7 +151,7 @@ func quickList(
 	}
 	conf.Name, conf.Passed = cli.DefaultName, nil
 	dialOnce(&conf, func(err error) { absent.Store(place.IsVacant(err)) }, cancel)
-	conf.Incomplete = nil // a prompt has no room for it
+	conf.Incomplete = nil // a shell prompt has no room for the warning
 	c := client.New(conf)
 	sessions, err = c.Sessions(ctx)
 	_ = c.Close()
@@ -165,7 +165,7 @@ func quickList(
 	return nil, cli.Fail(cli.StatusTimeout, "status: the gateway did not answer within %s", timeout)
 }
 
-// dialOnce makes each dial report its failure, and the last one that fails call cancel: the client
+// dialOnce makes each dial report its failure, and the last failing one call cancel: the client
 // would try again.
 func dialOnce(conf *client.Config, report func(error), cancel func()) {
 	type dialer = func(context.Context) (net.Conn, error)
@@ -188,17 +188,17 @@ func dialOnce(conf *client.Config, report func(error), cancel func()) {
 	}
 }
 
-// deeds lists what agents do in a session, the asking agent first.
-func deeds(s protocol.SessionInfo) (all []deed) {
+// listActivities lists what agents do in a session, the asking agent first.
+func listActivities(s protocol.SessionInfo) (all []activity) {
 	if s.State != protocol.StateRunning {
 		return nil
 	}
-	k, session := s.Keyboard, plain(s.SessionID)
+	k, session := s.Keyboard, shellSafe(s.SessionID)
 	if k.Asking != "" {
-		all = append(all, deed{plain(k.Asking), "asks", session})
+		all = append(all, activity{shellSafe(k.Asking), "asks", session})
 	}
 	if s.Chat != nil && s.Chat.Open > 0 {
-		all = append(all, deed{plain(s.Chat.Agent), "asks", session})
+		all = append(all, activity{shellSafe(s.Chat.Agent), "asks", session})
 	}
 	if k.Holder != protocol.HolderAgent {
 		return all
@@ -210,17 +210,17 @@ func deeds(s protocol.SessionInfo) (all []deed) {
 	case k.Paused, k.Away:
 		does = "pauses"
 	}
-	return append(all, deed{plain(k.AgentName), does, session})
+	return append(all, activity{shellSafe(k.AgentName), does, session})
 }
 
-// statusParts replaces what a format may hold.
+// statusParts returns the replacer for the fields of a format.
 func statusParts(agent, does, session string) *strings.Replacer {
 	return strings.NewReplacer("{agent}", agent, "{does}", does, "{session}", session)
 }
 
-// plain keeps of a name its letters, digits and characters without a meaning to tmux and to the
-// prompts of shells. Names from a gateway are not trusted.
-func plain(name string) string {
+// shellSafe removes from a name all characters that have a meaning to tmux or to shell prompts.
+// Names from a gateway are not trusted.
+func shellSafe(name string) string {
 	const longest = 32
 	runes := []rune(strings.Map(func(r rune) rune {
 		switch {

@@ -49,21 +49,21 @@ func TestDeeds(t *testing.T) {
 	asked.Asking = "codex"
 	for name, c := range map[string]struct {
 		session protocol.SessionInfo
-		want    []deed
+		want    []activity
 	}{
 		"nobody":    {protocol.SessionInfo{Keyboard: protocol.Keyboard{}}, nil},
-		"drives":    {protocol.SessionInfo{Keyboard: agent}, []deed{{"claude", "drives", "sh-1"}}},
-		"pauses":    {protocol.SessionInfo{Keyboard: paused}, []deed{{"claude", "pauses", "sh-1"}}},
-		"held":      {protocol.SessionInfo{Keyboard: held}, []deed{{"claude", "waits", "sh-1"}}},
-		"password":  {protocol.SessionInfo{Keyboard: agent, Blackout: &protocol.Hidden{Unattended: true}}, []deed{{"claude", "waits", "sh-1"}}},
-		"both":      {protocol.SessionInfo{Keyboard: asked}, []deed{{"codex", "asks", "sh-1"}, {"claude", "drives", "sh-1"}}},
-		"chat":      {protocol.SessionInfo{Chat: &protocol.ChatState{Agent: "claude", Open: 1}}, []deed{{"claude", "asks", "sh-1"}}},
+		"drives":    {protocol.SessionInfo{Keyboard: agent}, []activity{{"claude", "drives", "sh-1"}}},
+		"pauses":    {protocol.SessionInfo{Keyboard: paused}, []activity{{"claude", "pauses", "sh-1"}}},
+		"held":      {protocol.SessionInfo{Keyboard: held}, []activity{{"claude", "waits", "sh-1"}}},
+		"password":  {protocol.SessionInfo{Keyboard: agent, Blackout: &protocol.Hidden{Unattended: true}}, []activity{{"claude", "waits", "sh-1"}}},
+		"both":      {protocol.SessionInfo{Keyboard: asked}, []activity{{"codex", "asks", "sh-1"}, {"claude", "drives", "sh-1"}}},
+		"chat":      {protocol.SessionInfo{Chat: &protocol.ChatState{Agent: "claude", Open: 1}}, []activity{{"claude", "asks", "sh-1"}}},
 		"chat idle": {protocol.SessionInfo{Chat: &protocol.ChatState{Agent: "claude"}}, nil},
 	} {
 		c.session.SessionID, c.session.State = "sh-1", protocol.StateRunning
-		require.Equal(t, c.want, deeds(c.session), name)
+		require.Equal(t, c.want, listActivities(c.session), name)
 		c.session.State = protocol.StateExited
-		require.Empty(t, deeds(c.session), name)
+		require.Empty(t, listActivities(c.session), name)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestNamesAreHarmlessInStatusLines(t *testing.T) {
 		"Zoë 漢字":                       "Zoë 漢字",
 		"#[]":                          "an agent",
 	} {
-		got := plain(name)
+		got := shellSafe(name)
 		require.NotRegexp(t, "[#%$`\\\\!(){}\\[\\]\\x00-\\x1f\\x7f-\\x9f]", got, name)
 		require.Equal(t, want, got, name)
 	}

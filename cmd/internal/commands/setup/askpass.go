@@ -12,8 +12,8 @@ import (
 	"terminalproxy/gateway/access/secrets"
 )
 
-// linkHelper makes the link by which the gateway's program is a helper of that name, and returns
-// its path.
+// linkHelper creates the link under which the gateway's program acts as a helper, and returns its
+// path.
 func (s *snippet) linkHelper(name string) (path string, err error) {
 	if !secrets.Supported {
 		return "", cli.Fail(cli.StatusRefused, "init: on this system no program can ask the user")
@@ -22,7 +22,7 @@ func (s *snippet) linkHelper(name string) (path string, err error) {
 		err = s.linkProgram(path)
 	}
 	if err != nil {
-		return "", cli.Unwritten(fmt.Errorf("init: %w", err), "XDG_STATE_HOME")
+		return "", cli.WriteFailure(fmt.Errorf("init: %w", err), "XDG_STATE_HOME")
 	}
 	return path, nil
 }
@@ -43,8 +43,8 @@ func (s *snippet) linkProgram(path string) error {
 	return err
 }
 
-// variables returns the assignments that have sudo, git and ssh ask by the helper, for sh. sudo
-// takes no helper without a display, of which the name may be empty.
+// variables returns the assignments that make sudo, git and ssh ask through the helper, for sh.
+// sudo needs a display, whose name may be empty, to use a helper.
 func (s *snippet) variables() ([]string, error) {
 	path, err := s.linkHelper(askpass.Name)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *snippet) agentLines() (string, error) {
 }
 
 // gitLines returns the lines that make the helper a credential helper of git. git starts it in a
-// shell, which gives way to it: the broker has to see git as its parent.
+// shell, which execs it: the broker has to see git as its parent.
 func (s *snippet) gitLines() (string, error) {
 	path, err := s.linkHelper(askpass.Name)
 	if err != nil {
@@ -78,17 +78,17 @@ func (s *snippet) gitLines() (string, error) {
 	return "[credential]\n\thelper = \"" + command + "\"\n", nil
 }
 
-// gpgLines returns the line that has gpg-agent ask by the helper.
+// gpgLines returns the line that makes gpg-agent ask through the helper.
 func (s *snippet) gpgLines() (string, error) {
 	path, err := s.linkHelper(askpass.PinentryName)
 	if err != nil {
 		return "", err
 	}
-	return "pinentry-program " + path + "\n", nil // gpg-agent takes blanks as they are
+	return "pinentry-program " + path + "\n", nil // gpg-agent accepts blanks in the path
 }
 
 // agentFunctions returns the lines that start each known coding agent with these variables. The
-// user's own commands do without: they ask at the terminal.
+// user's own commands do not get them, and ask at the terminal.
 func (s *snippet) agentFunctions(shell string) (string, error) {
 	if !secrets.Supported {
 		return "", nil

@@ -17,21 +17,22 @@ import (
 //go:embed confine
 var confineFiles embed.FS
 
-// The ways to confine any agent.
+// The confinements for any agent.
 const (
 	confineUser      = "user"
 	confineContainer = "devcontainer"
 )
 
-// confinement is what the command prints.
+// confinement is the output of the command.
 type confinement struct {
 	For  string `json:"for"`
-	File string `json:"file"` // where it belongs
+	File string `json:"file"` // the file's path
 	Text string `json:"text"`
 	Hint string `json:"hint"`
 }
 
-// NewConfine prints what keeps an agent's own shell away from the user's tokens and sockets.
+// NewConfine makes the command that prints settings to keep an agent's own shell away from the
+// user's tokens and sockets.
 func NewConfine(env *cli.Env) *cobra.Command {
 	var names []string
 	for _, a := range confine.Agents() {
@@ -57,7 +58,7 @@ func NewConfine(env *cli.Env) *cobra.Command {
 	}
 }
 
-// runConfine prints the settings for one agent; known lists those that there are.
+// runConfine prints the settings for one agent; known lists all agents with settings.
 func runConfine(env *cli.Env, known string, args []string) error {
 	if len(args) != 1 {
 		return cli.Fail(cli.StatusUsage, "confine: name one of %s", known).
@@ -110,7 +111,7 @@ func findConfinement(name string) (c confinement, err error) {
 	return c, nil
 }
 
-// devcontainer returns a container's description in which an agent has only its own token.
+// devcontainer returns the description of a container in which an agent has only its own token.
 func devcontainer() (c confinement, err error) {
 	config, err := userdirs.ConfigPath()
 	if err != nil {

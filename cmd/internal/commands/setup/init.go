@@ -25,13 +25,12 @@ import (
 //go:embed init
 var initFiles embed.FS
 
-// initVariable keeps a start file's snippet from sharing: with any value. "started" is the
-// snippet's own, for the shell that it shares.
+// initVariable prevents a start file's snippet from sharing the terminal if it has any value. The
+// snippet sets it to "started" for the shell that it shares.
 const initVariable = "TERMINALPROXY_INIT"
 
-// These variables mark a terminal other than a new one of the user here: a shared one or one that
-// the user wants alone; another user's; an editor's, which keeps keys back; and, unless asked for,
-// a remote login.
+// These variables mark terminals that are not shared: those shared already, or excluded by the
+// user; another user's; an editor's, which intercepts keys; and, unless asked for, a remote login.
 var (
 	initUnless = []string{proxy.SessionVariable, initVariable}
 	initInside = []string{
@@ -45,7 +44,7 @@ var (
 	initRemote = []string{"SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"}
 )
 
-// opener is what opens terminals and can share them, with where its snippet belongs.
+// opener is a program that opens terminals and can share them, and the file for its snippet.
 type opener struct {
 	name, place string
 	snippet     func(*snippet) (string, error)
@@ -107,7 +106,7 @@ func openers() []opener {
 	}
 }
 
-// NewInit prints what shares each new terminal.
+// NewInit makes the command that prints the lines that share each new terminal.
 func NewInit(env *cli.Env) *cobra.Command {
 	var opts initOptions
 	var names, places []string
@@ -146,7 +145,7 @@ func NewInit(env *cli.Env) *cobra.Command {
 
 // initOptions are the options of gateway init.
 type initOptions struct {
-	shells []string // one, or it is a mistake
+	shells []string // exactly one is valid
 	ssh    bool
 }
 
@@ -180,15 +179,15 @@ func printInit(env *cli.Env, o opener, s *snippet) error {
 		strings.TrimSuffix(text, "\n"))
 }
 
-// snippet is what the lines are made of.
+// snippet holds the parts of the lines.
 type snippet struct {
 	ssh            bool
 	proxy, gateway string // paths
 }
 
-// findPrograms finds the programs by the way that this one was called, which an upgrade leaves as
-// it is: the file itself may lie in a place of one version. The start file cannot look for them:
-// what sets PATH comes later.
+// findPrograms finds the programs through the path by which this one was called, which stays valid
+// across upgrades: the file itself may lie in the directory of one version. The start file cannot
+// search PATH, which may be set later.
 func (s *snippet) findPrograms() error {
 	var dirs []string
 	for _, path := range []func() (string, error){
@@ -282,7 +281,7 @@ func (s *snippet) vscodeSettings() (string, error) {
 	shell := cmp.Or(os.Getenv("SHELL"), "/bin/sh")
 	script, err := s.writeStarter(shell)
 	if err != nil {
-		return "", cli.Unwritten(fmt.Errorf("init: %w", err), "XDG_CONFIG_HOME")
+		return "", cli.WriteFailure(fmt.Errorf("init: %w", err), "XDG_CONFIG_HOME")
 	}
 	const name, section = "shared", "terminal.integrated."
 	settings := map[string]any{
@@ -307,8 +306,8 @@ func (s *snippet) vscodeSettings() (string, error) {
 }
 
 // writeStarter writes the script that VS Code starts in place of the shell, and returns its path.
-// It is called as the shell is: VS Code gives its shell integration to what has the name of a shell
-// that it knows, and to no command line.
+// The script has the shell's name: VS Code adds its shell integration to the names of shells that
+// it knows, and to no command line.
 func (s *snippet) writeStarter(shell string) (path string, err error) {
 	line, err := s.shellCommand([]string{initVariable}, ` "$@"`)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"terminalproxy/cmd/internal/cli/manual"
 )
 
-// NewManual writes what make install and the packages put beside the binaries.
+// NewManual makes the command that writes the files which make install and the packages put beside
+// the binaries.
 func NewManual(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "manual DIR",

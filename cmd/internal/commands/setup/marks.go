@@ -9,7 +9,7 @@ import (
 	"terminalproxy/cmd/internal/cli/marks"
 )
 
-// markShells are the shells for which there is a snippet, with where its line belongs.
+// markShells are the shells with a snippet, and the file for its line.
 var markShells = []struct{ shell, line string }{
 	{"bash", `eval "$(gateway marks bash)"  # at the end of ~/.bashrc`},
 	{"zsh", `eval "$(gateway marks zsh)"  # at the end of ~/.zshrc`},
@@ -19,7 +19,8 @@ var markShells = []struct{ shell, line string }{
 	},
 }
 
-// NewMarks prints what a shell needs to tell where its commands begin and end.
+// NewMarks makes the command that prints the lines for a shell to mark where its commands begin and
+// end.
 func NewMarks(env *cli.Env) *cobra.Command {
 	var shells, lines []string
 	for _, s := range markShells {
@@ -43,7 +44,7 @@ func NewMarks(env *cli.Env) *cobra.Command {
 	}
 }
 
-// runMarks prints the lines that make a shell mark its commands. shells is one, or a mistake.
+// runMarks prints the lines that make a shell mark its commands. Exactly one shell is valid.
 func runMarks(env *cli.Env, shells []string) error {
 	var names []string
 	for _, s := range markShells {

@@ -12,8 +12,8 @@ import (
 	"terminalproxy/gateway/userdirs"
 )
 
-// filePath returns where a new token is saved, "" if it is printed. A file in the way is an error
-// before the token exists.
+// filePath returns the path for a new token, or "" to print it. An existing file is an error before
+// the token exists.
 func (n createOptions) filePath() (path string, err error) {
 	switch {
 	case n.local:
@@ -26,12 +26,12 @@ func (n createOptions) filePath() (path string, err error) {
 		return n.out, checkOut(n.out)
 	}
 	if err != nil {
-		return "", cli.Unwritten(fmt.Errorf("token create: %w", err), "XDG_CONFIG_HOME")
+		return "", cli.WriteFailure(fmt.Errorf("token create: %w", err), "XDG_CONFIG_HOME")
 	}
 	return path, nil
 }
 
-// checkOut refuses a file for a new token that exists, and one in no directory.
+// checkOut rejects an existing file for a new token, and a file in a missing directory.
 func checkOut(path string) error {
 	if path == "" {
 		return nil
@@ -52,7 +52,7 @@ func checkOut(path string) error {
 	return nil
 }
 
-// hintAtOut adds a hint to an error after which the shell leaves an empty file.
+// hintAtOut adds a hint about --out to an error after which the shell leaves an empty file.
 func hintAtOut(env *cli.Env, err error) error {
 	file, ok := env.Out.(*os.File)
 	if err == nil || !ok {
@@ -70,8 +70,7 @@ func hintAtOut(env *cli.Env, err error) error {
 	return &cli.Failure{Status: cli.StatusUndefined, Cause: err, Hint: hint}
 }
 
-// saveToken writes a new token to a file. A token that cannot be kept is revoked, because it would
-// be lost.
+// saveToken writes a new token to a file. If that fails it revokes the token, which would be lost.
 func saveToken(env *cli.Env, store *auth.Store, t auth.Token, token, path string, save bool) error {
 	err := cli.NewSecret(path, token)
 	switch {
@@ -81,7 +80,7 @@ func saveToken(env *cli.Env, store *auth.Store, t auth.Token, token, path string
 	case err != nil:
 		err = fmt.Errorf("token create: %w", errors.Join(err, store.Revoke(t.Name)))
 		if t.Local || save {
-			return cli.Unwritten(err, "XDG_CONFIG_HOME")
+			return cli.WriteFailure(err, "XDG_CONFIG_HOME")
 		}
 		return cli.Fail(cli.StatusRefused, "%w", err).
 			WithHint("name a file in a directory that you can write")

@@ -136,7 +136,7 @@ func createToken(env *cli.Env, n createOptions) error {
 	token, err := store.Create(t)
 	switch {
 	case err != nil && n.store == "":
-		return cli.Unwritten(fmt.Errorf("token create: %w", err), "XDG_STATE_HOME")
+		return cli.WriteFailure(fmt.Errorf("token create: %w", err), "XDG_STATE_HOME")
 	case err != nil:
 		return fmt.Errorf("token create: %w", err)
 	case file != "":
@@ -159,9 +159,9 @@ type createdToken struct {
 	Token     string    `json:"token"`
 }
 
-// keepPrivate makes the file private into which a shell writes the token: under the usual umask all
-// could read it, and programs refuse such a file. It reports whether the token goes into a file
-// that they take. A file with something in it stays as it is.
+// keepPrivate makes the file private into which a shell redirects the token: with the usual umask
+// everyone could read it, and programs reject such a file. It reports whether the token goes to a
+// usable file. It does not change a file that has content.
 func keepPrivate(env *cli.Env) bool {
 	file, ok := env.Out.(*os.File)
 	if !ok {
@@ -264,7 +264,7 @@ func runRevoke(env *cli.Env, path, name string) error {
 			WithHint("gateway token ls lists them")
 	}
 	if file, err := userdirs.LocalTokenPath(name); err == nil && path == "" && !env.JSON {
-		// an agent may still be told of it: it is not for this to remove
+		// an agent may still be configured to use it, so it is not removed here
 		if _, err := os.Lstat(file); err == nil {
 			_, _ = fmt.Fprintln(env.Err, "hint: the file that holds it is useless now: rm "+file)
 		}

@@ -1,5 +1,5 @@
 // Package notify sends short texts to a URL that the user chose: a topic of ntfy, an incoming
-// webhook of Slack, or another receiver. It must not know sessions or write texts itself.
+// webhook of Slack, or another receiver. It must not depend on sessions or write texts itself.
 //
 // The body is the text (text/plain), as ntfy expects it, with the link in the header Click. For
 // hooks.slack.com, and for a URL that ends in #json, the body is {"text": TEXT LINK}
@@ -29,7 +29,7 @@ import (
 const (
 	tryFor    = 10 * time.Second // for one try
 	retryWait = 2 * time.Second
-	queued    = 16 // notes that may wait; the next ones are lost
+	queued    = 16 // bound of waiting notes; further ones are lost
 	maxHops   = 3  // redirects on one host
 )
 
@@ -46,7 +46,7 @@ type Target struct {
 	json bool
 }
 
-// Parse reads the URL of a flag. Its error says what to write, without the URL's secrets.
+// Parse parses the URL of a flag. Its error names the expected form, without the URL's secrets.
 func Parse(raw string) (Target, error) {
 	u, err := url.Parse(raw)
 	switch {
@@ -66,7 +66,7 @@ func Parse(raw string) (Target, error) {
 	return t, nil
 }
 
-// Config is what a [Poster] needs. Target is required.
+// Config configures a [Poster]. Target is required.
 type Config struct {
 	Target Target
 	// Log gets the first failure after a success, and the first success after a failure; it may be
@@ -147,7 +147,7 @@ func (p *Poster) reportChange(err error) {
 	p.failed = err != nil
 }
 
-// sendWithRetry tries twice if a second try may help.
+// sendWithRetry sends a note, and tries once more if that may help.
 func (p *Poster) sendWithRetry(n Note) error {
 	retry, err := p.sendOnce(n)
 	if !retry {

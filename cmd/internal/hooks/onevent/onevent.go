@@ -1,6 +1,6 @@
-// Package onevent runs the user's programs when something happens in a session. Its callers do not
-// wait: each rule runs one program at a time, and starts the next when that one has ended or was
-// killed after [Limit]. It must not know sessions, only names of events.
+// Package onevent runs the user's programs on events of a session. Its callers do not wait: each
+// rule runs one program at a time, and starts the next when that one has ended or was killed after
+// [Limit]. It must not depend on sessions, only on names of events.
 //
 // A second process starts the program: this binary under another name. It enforces the limit even
 // after the session's process has ended.
@@ -45,7 +45,7 @@ type Event struct {
 	Env  []string // variables that describe it, NAME=VALUE
 }
 
-// Config is what a [Runner] needs.
+// Config configures a [Runner].
 type Config struct {
 	Rules []Rule
 	Self  string // path of this binary, which calls [Supervise] if [IsSupervisor] reports true
@@ -160,7 +160,8 @@ func (r *rule) startProgram(e Event, before *os.File) (running *os.File, ended <
 	return running, done
 }
 
-// startSupervisor starts the process that runs the program. It keeps held open until it ends.
+// startSupervisor starts the process that runs the program. The process keeps held open until it
+// ends.
 func (r *rule) startSupervisor(e Event, done chan struct{}, held, before *os.File) error {
 	cmd := exec.Command(r.conf.Self) //nolint:noctx // it outlives this process
 	cmd.Args = append([]string{supervisorName, r.conf.limit.String(), alone}, r.Run...)
@@ -173,7 +174,8 @@ func (r *rule) startSupervisor(e Event, done chan struct{}, held, before *os.Fil
 	if lost := r.lost.Swap(0); lost > 0 {
 		cmd.Env = append(cmd.Env, varLost+"="+strconv.FormatInt(lost, 10))
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal, and no signal of the session's
+	// no terminal, and no signals of the session
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return err
 	}

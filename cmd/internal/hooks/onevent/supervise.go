@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// supervisorName is the argv[0] that makes this binary a supervisor. After it come the limit, alone
-// or follows, and the command line of the program.
+// supervisorName is the argv[0] that makes this binary a supervisor. The arguments are the limit,
+// alone or follows, and the command line of the program.
 const (
 	supervisorName = "proxy-on-event"
 	alone          = "alone"
@@ -19,7 +19,7 @@ const (
 // The descriptors of a supervisor.
 const (
 	heldFD   = 3 // open until the supervisor ends
-	beforeFD = 4 // ends with the supervisor before
+	beforeFD = 4 // ends with the previous supervisor
 )
 
 // IsSupervisor reports whether this process is a supervisor.
