@@ -6,19 +6,19 @@ const MaxReason = 500
 // Done answers a request that has no result of its own.
 type Done struct {
 	RequestID string `json:"requestId"`
-	// Waiting says why the user has not been shown a message yet, or a coding agent not given a
+	// Waiting is why the user has not been shown a message yet, or a coding agent not given a
 	// prompt; "" for any other request.
 	Waiting Waiting `json:"waiting,omitempty"`
 }
 
-// Error answers a request that could not be done, or a frame that was no message.
+// Error answers a request that failed, or a frame that is not a message.
 type Error struct {
 	RequestID string `json:"requestId,omitempty"`
 	Code      Code   `json:"code"`
 	Message   string `json:"message"`
 	Field     string `json:"field,omitempty"`
-	// RetryAfterMs, with the code busy, is how long the user is not to be asked again; 0 where time
-	// alone does not help.
+	// RetryAfterMs, with the code busy, is how long the user must not be asked again; 0 if waiting
+	// does not help.
 	RetryAfterMs int64 `json:"retryAfterMs,omitempty"`
 }
 
@@ -52,22 +52,22 @@ const (
 	CodeNoChat        Code = "no_chat"
 	CodeNotFound      Code = "not_found"
 	CodeAnswered      Code = "answered"
-	CodeWithdrawn     Code = "withdrawn" // the asker gave the call up
+	CodeWithdrawn     Code = "withdrawn" // the caller abandoned the request
 )
 
-// Cancel says that the answer to a request is no longer waited for: no answer comes. A [Wait] and a
-// [ChatAsk] end. A [ControlRequest] stays open, and its answer is kept for the agent's next wait
-// for control, unless Withdraw is set.
+// Cancel tells the receiver that its sender no longer waits for the answer to a request, and gets
+// none. A [Wait] and a [ChatAsk] end. A [ControlRequest] stays open, and its answer is kept for the
+// agent's next wait for control, unless Withdraw is set.
 type Cancel struct {
 	// RequestID is that of the request.
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
-	// Withdraw says that the asker gave the call up, unlike a time limit that has passed: a
-	// [ControlRequest] is taken back, and with it control that it was just given; an [Input] is
-	// typed no further; a [Note] not shown yet stays so.
+	// Withdraw is set if the sender abandoned the request, unlike a time limit that passed: a
+	// [ControlRequest] is withdrawn, and control that it was just given is revoked; the rest of an
+	// [Input] is not typed; a [Note] that was not shown yet never is.
 	Withdraw bool `json:"withdraw,omitempty"`
-	// Gone says that the asker's connection ended, and that it may repeat the request over another
-	// one: an input already being written is written to its end. Only the gateway sets it.
+	// Gone is set if the sender's connection ended, and it may repeat the request over another one:
+	// input that is being written is completed. Only the gateway sets it.
 	Gone bool `json:"gone,omitempty"`
 }
 

@@ -1,26 +1,25 @@
 package protocol
 
-// Blackout says that something is kept from agents from now on, or no longer; Why is "password" or
-// "user".
+// Blackout reports that something is hidden from agents from now on, or no longer; Why is
+// "password" or "user".
 type Blackout struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
 	On        bool   `json:"on"`
 	Why       string `json:"reason"`
-	// Secret says how sure the proxy is of a password's prompt.
+	// Secret is how certain the proxy is of a password prompt.
 	Secret SecretPrompt `json:"secretPrompt,omitempty"`
 }
 
-// Hidden says that something is kept from agents, why, and since when. While a password is asked
-// for, the screen is shown but for what stands right of the question; while the user hides the
-// screen, nothing of it is.
+// Hidden describes what is hidden from agents, why, and since when. While a password is asked for,
+// only the text to the right of the question is hidden; while the user hides the screen, all of it.
 type Hidden struct {
 	// Why is "password" or "user".
 	Why string `json:"reason"`
-	// Secret says how sure the proxy is that a password is asked for.
+	// Secret is how certain the proxy is that a password is asked for.
 	Secret  SecretPrompt `json:"secretPrompt,omitempty"`
 	SinceMs int64        `json:"sinceMs"`
-	// Unattended: the session has no person in front of it who could answer.
+	// Unattended: no person at the session can answer.
 	Unattended bool `json:"unattended,omitempty"`
 }
 
@@ -30,7 +29,7 @@ const (
 	BlackoutUser     = "user"
 )
 
-// SecretPrompt says how sure a proxy is that a program asks for a secret.
+// SecretPrompt is how certain a proxy is that a program asks for a secret.
 type SecretPrompt string
 
 // The kinds of prompts.

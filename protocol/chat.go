@@ -11,19 +11,19 @@ import (
 
 // Limits of a conversation on the wire.
 const (
-	// an image, in bytes: in base64 these are 5 MiB, which models take at most.
+	// an image, in bytes: 5 MiB in base64, the limit of models
 	MaxImage     = 15 << 18
 	MaxImages    = 4        // of one chat.send
 	MaxImagePart = 32 << 10 // data of one chat.image, in bytes
 	MaxPrompt    = 48 << 10 // text of one chat.send, all of an answer together; in bytes
-	// an id that a coding agent made: of a request, a question, an item; in bytes.
+	// an id from a coding agent: of a request, a question, an item; in bytes.
 	MaxChatID      = 256
 	MaxChatRecords = 512 // records of one chat.records
 	MaxChatForm    = 32  // questions of one form
 )
 
-// ChatStatus tells the state of the conversation of a proxy's session, whenever it changes. A
-// session that sends none has no conversation.
+// ChatStatus reports the state of the conversation of a proxy's session whenever it changes. A
+// session without a conversation sends none.
 type ChatStatus struct {
 	SessionID string `json:"sessionId"`
 	// Agent is the coding agent's name, State that of its turn: see the Chat constants.
@@ -33,9 +33,9 @@ type ChatStatus struct {
 	// one waiting longest: it changes when that one is closed, even if Open stays the same.
 	Open   int    `json:"open,omitempty"`
 	Oldest uint64 `json:"oldest,omitempty"`
-	// Mode decides what the agent asks for, in its own words; "" if it names no mode.
+	// Mode is the agent's name for its permission mode; "" if it has none.
 	Mode string `json:"mode,omitempty"`
-	// Why is the reason of a state, where it has one.
+	// Why is the reason of a state, or "".
 	Why string `json:"why,omitempty"`
 }
 
@@ -60,33 +60,32 @@ type ChatState struct {
 	Why    string `json:"why,omitempty"`
 }
 
-// ChatSubscribe asks for the records of a conversation with higher numbers than After, 0 for all
-// that are kept, and for those that come: [ChatRecords]. A gateway passes it on without a request
-// of its own.
+// ChatSubscribe asks for the records of a conversation with higher numbers than After (0 for all
+// that are kept) and for later ones: [ChatRecords]. A gateway forwards it without a request id.
 type ChatSubscribe struct {
 	RequestID string `json:"requestId,omitempty"`
 	SessionID string `json:"sessionId"`
 	After     uint64 `json:"after,omitempty"`
 }
 
-// ChatUnsubscribe ends what [ChatSubscribe] began.
+// ChatUnsubscribe ends a [ChatSubscribe].
 type ChatUnsubscribe struct {
 	RequestID string `json:"requestId,omitempty"`
 	SessionID string `json:"sessionId"`
 }
 
-// ChatRecords holds the next records of a conversation. Before them Lost ones are missing, which
-// are kept no longer.
+// ChatRecords holds the next records of a conversation. Lost is the number of missing ones before
+// them, which are no longer kept.
 type ChatRecords struct {
 	SessionID string       `json:"sessionId"`
 	Records   []ChatRecord `json:"records"`
 	Lost      uint64       `json:"lost,omitempty"`
-	// More says that further records are there already, and follow.
+	// More is set if further records follow at once.
 	More bool `json:"more,omitempty"`
 }
 
-// ChatSend says something to the coding agent, for a person or under an agent's grant. It is
-// answered by [Done] when the conversation has it.
+// ChatSend sends a prompt to the coding agent, for a person or under an agent's grant. It is
+// answered by [Done] once it is part of the conversation.
 type ChatSend struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
@@ -97,8 +96,8 @@ type ChatSend struct {
 	Text    string `json:"text"`
 	// Images go with the text, each after its [ChatImage] messages.
 	Images []ChatAttachment `json:"images,omitempty"`
-	// KeyNo and At are those of [Keys], and share their count. SignatureB64 is the Ed25519
-	// signature over Signed.
+	// KeyNo and At are as in [Keys], and share its count. SignatureB64 is the Ed25519 signature
+	// over Signed.
 	KeyNo        uint64 `json:"keyNo,omitempty"`
 	At           int64  `json:"at,omitempty"`
 	SignatureB64 []byte `json:"signatureB64,omitempty"`
@@ -111,28 +110,28 @@ type ChatAttachment struct {
 	SHA256 string `json:"sha256"` // of its bytes, in hex
 }
 
-// ChatImage is a part of an image that a [ChatSend] will name, for a person: the parts come in
-// their order, and one at offset 0 begins anew. What no prompt names is forgotten when others need
-// the room.
+// ChatImage is a part of an image that a [ChatSend] will name, for a person. The parts come in
+// order; one at offset 0 starts over. An image that no prompt names is dropped when others need the
+// room.
 type ChatImage struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
 	// AgentID and By are those of a [ChatSend].
 	AgentID string `json:"agentId,omitempty"`
 	By      string `json:"by,omitempty"`
-	// Image is its id, made by who sends it.
+	// Image is its id, chosen by the sender.
 	Image   string `json:"image"`
 	Size    int    `json:"size"`   // of all of it, in bytes
 	Offset  int    `json:"offset"` // of this part
 	DataB64 []byte `json:"dataB64"`
 }
 
-// ChatAnswer answers a request, for a person. Of several answers the first one counts; later ones
-// are refused with [CodeAnswered].
+// ChatAnswer answers a request, for a person. The first answer counts; later ones are refused with
+// [CodeAnswered].
 type ChatAnswer struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
-	// By is the person's name. A gateway that knows a better one puts it here.
+	// By is the person's name. A gateway that has a better one replaces it.
 	By string `json:"by,omitempty"`
 	// Request is the id of the [ChatRequest].
 	Request string    `json:"request"`
@@ -192,7 +191,7 @@ const (
 	ChatNotice     = "notice"
 )
 
-// ChatItem is one of the things that were said and done.
+// ChatItem is one entry of a conversation.
 type ChatItem struct {
 	Kind string `json:"kind"`
 	// ID is the coding agent's own, "" if it gives no id. A result has the id of its call, a text
@@ -200,12 +199,12 @@ type ChatItem struct {
 	ID     string `json:"id,omitempty"`
 	Author string `json:"author"`
 	Text   string `json:"text,omitempty"`
-	// Tool and Input are what a call calls, and with what. Input is any JSON.
+	// Tool and Input are the called tool and its arguments, any JSON.
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
 	// Failed marks a result as an error.
 	Failed bool `json:"failed,omitempty"`
-	// Cut is the number of bytes of Text and Input that were too many.
+	// Cut is the number of bytes dropped from Text and Input.
 	Cut int `json:"cut,omitempty"`
 }
 
@@ -215,7 +214,7 @@ type ChatPiece struct {
 	Text string `json:"text"`
 }
 
-// ChatRequest is what a coding agent asks of a person: an approval, or with Form questions.
+// ChatRequest is a coding agent's request to a person: an approval, or with Form questions.
 type ChatRequest struct {
 	ID string `json:"id"`
 	// By names the asker, if it is not the coding agent: see [ChatAsk].
@@ -226,14 +225,14 @@ type ChatRequest struct {
 	// Allows are the verdicts of an approval that allow, in the agent's order.
 	Allows []ChatChoice   `json:"allows,omitempty"`
 	Form   []ChatQuestion `json:"form,omitempty"`
-	// AtTerminal says why nothing of it can be allowed from elsewhere: it is not shown in full
+	// AtTerminal is why the request cannot be allowed from elsewhere: it is not shown in full
 	// there.
 	AtTerminal string `json:"atTerminal,omitempty"`
-	// Until is when it is refused if it has no answer by then, in ms since 1970; 0 for never.
+	// Until is when an unanswered request is refused, in ms since 1970; 0 for never.
 	Until int64 `json:"until,omitempty"`
 }
 
-// ChatChoice offers a verdict, and says in words what else it covers.
+// ChatChoice offers a verdict, with a description of what else it covers.
 type ChatChoice struct {
 	Verdict string `json:"verdict"`
 	Covers  string `json:"covers,omitempty"`
@@ -245,7 +244,7 @@ const (
 	ChatForSession = "session"
 )
 
-// ChatQuestion is one of a form. Free text answers it as well.
+// ChatQuestion is one question of a form. Free text is also an answer.
 type ChatQuestion struct {
 	ID      string       `json:"id"`
 	Header  string       `json:"header,omitempty"`
@@ -254,7 +253,7 @@ type ChatQuestion struct {
 	Options []ChatOption `json:"options,omitempty"`
 }
 
-// ChatOption is one of the answers that a question offers.
+// ChatOption is an answer that a question offers.
 type ChatOption struct {
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
@@ -265,15 +264,15 @@ type ChatReply struct {
 	Verdict string `json:"verdict,omitempty"`
 	// Replies are the labels and the words that answer a form, by the question's id.
 	Replies map[string][]string `json:"replies,omitempty"`
-	// Words are for the agent, with a refusal.
+	// Words is a text for the agent, with a refusal.
 	Words string `json:"words,omitempty"`
 }
 
 // Refuses reports whether nothing is allowed and nothing answered.
 func (r *ChatReply) Refuses() bool { return r.Verdict == "" && len(r.Replies) == 0 }
 
-// ChatClosed says that a request is closed. By names the person who answered; it is "" for a
-// request closed without an answer, and then Why says the reason.
+// ChatClosed reports that a request is closed. By names the person who answered; it is "" for a
+// request closed without an answer, and then Why is the reason.
 type ChatClosed struct {
 	ID     string    `json:"id"`
 	By     string    `json:"by,omitempty"`
@@ -281,7 +280,7 @@ type ChatClosed struct {
 	Why    string    `json:"why,omitempty"`
 }
 
-// ChatTurn says how a turn ended, and why where it is not done.
+// ChatTurn reports how a turn ended, and why unless it is done.
 type ChatTurn struct {
 	Outcome string `json:"outcome"`
 	Why     string `json:"why,omitempty"`
@@ -294,7 +293,7 @@ const (
 	ChatInterrupted = "interrupted"
 )
 
-// Signed is what an owner signs of a prompt: see [Keys.Signed].
+// Signed returns the bytes that an owner signs for a prompt: see [Keys.Signed].
 func (m *ChatSend) Signed(startedAt int64) []byte {
 	signed := fmt.Appendf(nil, "%s chat.send\n%s %d\n%d %d\n%s\n",
 		Version, counted(m.SessionID), startedAt, m.KeyNo, m.At, counted(m.Text))
@@ -305,8 +304,8 @@ func (m *ChatSend) Signed(startedAt int64) []byte {
 	return signed
 }
 
-// Signed is what an owner signs of an answer: see [ControlDecide.Signed]. A request has an id of
-// its own, so that an answer needs no number.
+// Signed returns the bytes that an owner signs for an answer: see [ControlDecide.Signed]. The id of
+// a request is unique, so an answer needs no number.
 func (m *ChatAnswer) Signed(startedAt int64) []byte {
 	signed := fmt.Appendf(nil, "%s chat.answer\n%s %d\n%s %d\n%s %s %d\n",
 		Version, counted(m.SessionID), startedAt, counted(m.Request), m.At,

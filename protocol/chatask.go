@@ -2,36 +2,36 @@ package protocol
 
 import "encoding/json"
 
-// Limits of what another agent than the coding agent asks in a conversation.
+// Limits of a [ChatAsk].
 const (
 	MaxAskText    = 16 << 10 // all texts of a form together; in bytes
 	MaxAskOptions = 32       // options of one question
 )
 
-// ChatAsk puts an approval, or questions, to the people of a conversation, for another agent than
-// its coding agent: one that runs in the session's terminal without a conversation of its own, or
-// beside it. It is answered by [ChatAskResult] after an answer, or when an answer has become
-// impossible: a [Cancel] of it, and the end of the asker's connection, take it back.
+// ChatAsk puts an approval, or questions, to the people of a conversation, for an agent other than
+// its coding agent: one that runs in the session's terminal without a conversation, or beside it.
+// It is answered by [ChatAskResult] after an answer, or when no answer is possible. A [Cancel], and
+// the end of the asker's connection, withdraw it.
 type ChatAsk struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
-	// AgentID and TokenID say who asks; a gateway fills both in. AgentName is for people.
+	// AgentID and TokenID identify the asker; a gateway fills both in. AgentName is for people.
 	AgentID   string `json:"agentId,omitempty"`
 	AgentName string `json:"agentName,omitempty"`
 	TokenID   string `json:"tokenId,omitempty"`
-	// Tool and Input are what it wants to call, and with what: any JSON.
+	// Tool and Input are the tool that it wants to call and its arguments, any JSON.
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
-	// Why is shown as its words.
+	// Why is shown as a quotation of the asker.
 	Why string `json:"why,omitempty"`
-	// Allows are the verdicts of an approval that allow. With a Form, which has questions, they
-	// count for nothing.
+	// Allows are the verdicts of an approval that allow. They have no effect with a Form, which has
+	// questions.
 	Allows []ChatChoice   `json:"allows,omitempty"`
 	Form   []ChatQuestion `json:"form,omitempty"`
 }
 
 // ChatAskResult answers a [ChatAsk]. By names the person who answered; it is "" without an answer,
-// and then Why says the reason. A verdict left out of an answer allows nothing.
+// and then Why is the reason. A missing verdict allows nothing.
 type ChatAskResult struct {
 	RequestID string    `json:"requestId"`
 	SessionID string    `json:"sessionId"`
@@ -57,7 +57,7 @@ func (m *ChatAsk) check() error {
 	return c.checkAllows(m.Allows).checkForm(m.Form).done()
 }
 
-// checkAllows checks what could be allowed: each verdict once.
+// checkAllows checks the verdicts that allow: each may occur once.
 func (c *checks) checkAllows(all []ChatChoice) *checks {
 	seen := map[string]bool{}
 	for _, a := range all {
@@ -71,7 +71,8 @@ func (c *checks) checkAllows(all []ChatChoice) *checks {
 	return c
 }
 
-// checkForm checks questions: each has an id of its own, and all can be shown.
+// checkForm checks questions: each must have a unique id, and all must fit the limits of what can
+// be shown.
 func (c *checks) checkForm(all []ChatQuestion) *checks {
 	if n := len(all); n > MaxChatForm {
 		c.fail(CodeTooLarge, "form", "has %d questions, the limit is %d", n, MaxChatForm)

@@ -11,13 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// FieldError reports a frame that breaks this protocol: it names the field and says how it is
-// wrong. The frame has had no effect; the receiver answers with [FieldError.Reply].
+// FieldError reports a frame that violates this protocol: it names the field and the fault. The
+// frame has had no effect; the receiver answers with [FieldError.Reply].
 type FieldError struct {
 	Code  Code
-	Field string // "" when the frame as a whole is wrong
+	Field string // "" if the whole frame is wrong
 	Say   string
-	// RequestID is that of the refused request, if the frame got so far as to have one.
+	// RequestID is the id of the refused request, if it could be read.
 	RequestID string
 }
 
@@ -29,17 +29,17 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("field %q: %s", e.Field, e.Say)
 }
 
-// Reply is the error message to send back.
+// Reply returns the error message to send back.
 func (e *FieldError) Reply() *Error {
 	return &Error{RequestID: e.RequestID, Code: e.Code, Message: e.Error(), Field: e.Field}
 }
 
-// Check finds what is wrong with a message to a peer in the same process, without a frame: what
-// [Encode] and [Decode] would find. The error is a *FieldError.
+// Check checks a message for a peer in the same process, without a frame, as [Encode] and [Decode]
+// would. The error is a *FieldError.
 func Check(m Message) error { return m.check() }
 
-// Encode makes the frame of m. It fails with a *FieldError when m may not be sent: a sender's own
-// mistake is found here and not at the far end.
+// Encode returns the frame of m. It fails with a *FieldError if m may not be sent, so that a
+// sender's mistake is found here and not at the far end.
 func Encode(m Message) ([]byte, error) {
 	var f *frame
 	switch m := m.(type) {
@@ -121,7 +121,7 @@ func Decode(frame []byte, limit int) (Message, error) {
 	return m, nil
 }
 
-// fieldError words a failure of encoding/json for the peer.
+// fieldError describes a failure of encoding/json to the peer.
 func fieldError(err error, requestID string) *FieldError {
 	out := &FieldError{Code: CodeBadMessage, RequestID: requestID}
 	mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err)
@@ -138,7 +138,7 @@ func fieldError(err error, requestID string) *FieldError {
 	return out
 }
 
-// article returns a JSON value as a sentence names it.
+// article returns the noun for a JSON value, with its article.
 func article(value string) string {
 	if strings.HasPrefix(value, "array") {
 		return "an " + value

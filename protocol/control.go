@@ -2,17 +2,17 @@ package protocol
 
 import "fmt"
 
-// Level says what a grant allows.
+// Level is the scope of a grant.
 type Level string
 
 // The levels, from less to more.
 const (
-	// text and editing keys; what would submit or signal is the user's to press.
+	// text and editing keys; only the user presses keys that submit or signal.
 	LevelType  Level = "type"
 	LevelDrive Level = "drive" // every key
 )
 
-// Reason says why control ended or was refused.
+// Reason is why control ended or was refused.
 type Reason string
 
 // The reasons of terminal.control.revoke.
@@ -22,16 +22,16 @@ const (
 	ReasonReleased  Reason = "released"  // the agent gave control back
 	ReasonExpired   Reason = "expired"   // the time of the grant, or of the request, is over
 	ReasonExited    Reason = "exited"    // the program ended
-	ReasonLink      Reason = "link"      // the way to the agent was lost
-	ReasonReplaced  Reason = "replaced"  // the agent's own newer request took the place
+	ReasonLink      Reason = "link"      // the connection to the agent was lost
+	ReasonReplaced  Reason = "replaced"  // a newer request of the same agent replaced it
 )
 
-// Who decides about control, for people, beside the names of owners elsewhere. It is empty without
-// a decision: an end that came by itself has its [Reason], and in its own terminal an agent need
-// not ask.
+// The deciders about control, for people, besides the names of owners elsewhere. By is empty
+// without a decision: an end by itself has its [Reason], and in its own terminal an agent need not
+// ask.
 const (
 	ByTerminal = "the terminal" // the user, at the session's own terminal
-	ByFlag     = "--grant"      // what the user said when the session began, or set for every one
+	ByFlag     = "--grant"      // what the user set when the session began, or for every session
 )
 
 // ControlRequest asks the user for control. It is answered by a [ControlGrant] or a
@@ -44,16 +44,15 @@ type ControlRequest struct {
 	Level     Level  `json:"level"`
 	// Why is shown to the user.
 	Why string `json:"reason"`
-	// Seconds is how long control is wanted at the most. The user's limit holds all the same.
+	// Seconds is the longest time that the agent wants control. The user's limit still applies.
 	Seconds int64 `json:"seconds,omitempty"`
-	// TokenID tells whose token the agent shows, where it shows one: opaque, and the gateway's to
-	// set.
+	// TokenID is an opaque id of the token that the agent presented, or "". The gateway sets it.
 	TokenID string `json:"tokenId,omitempty"`
-	// Program is what the agent asks with, and Parent the program that started that, in its own
-	// words.
+	// Program is the program that the agent asks with, and Parent the one that started it, both as
+	// the agent reports them.
 	Program string `json:"program,omitempty"`
 	Parent  string `json:"parent,omitempty"`
-	// Epoch is the one that the agent saw, and At when it asked, in Unix milliseconds, where it
+	// Epoch is the epoch that the agent saw, and At when it asked, in Unix milliseconds, if it
 	// proves a token of this machine.
 	Epoch uint64 `json:"epoch,omitempty"`
 	At    int64  `json:"at,omitempty"`
@@ -62,7 +61,7 @@ type ControlRequest struct {
 	ProofB64 []byte `json:"proofB64,omitempty"`
 }
 
-// ControlGrant says that the user gave control.
+// ControlGrant reports that control was given.
 type ControlGrant struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
@@ -72,13 +71,13 @@ type ControlGrant struct {
 	Level     Level  `json:"level,omitempty"`
 	Epoch     uint64 `json:"epoch,omitempty"`
 	ExpiresAt int64  `json:"expiresAt,omitempty"`
-	// By is who decided that: see [ByTerminal].
+	// By is the decider: see [ByTerminal].
 	By string `json:"by,omitempty"`
-	// Notes are messages of the user's to this agent which it has not had yet.
+	// Notes are messages of the user to this agent that it has not received yet.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// ControlRevoke says that control ended, or that a request was refused.
+// ControlRevoke reports that control ended, or that a request was refused.
 type ControlRevoke struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
@@ -87,19 +86,19 @@ type ControlRevoke struct {
 	AgentName string `json:"agentName,omitempty"`
 	Epoch     uint64 `json:"epoch,omitempty"`
 	Reason    Reason `json:"reason,omitempty"`
-	// By is who decided that: see [ByTerminal].
+	// By is the decider: see [ByTerminal].
 	By string `json:"by,omitempty"`
-	// DroppedBytes is what was accepted from the agent and not typed, or taken back before the
-	// program read it.
+	// DroppedBytes counts the bytes accepted from the agent and not typed, or taken back before the
+	// program read them.
 	DroppedBytes int `json:"droppedBytes,omitempty"`
-	// UnsubmittedBytes is what the agent typed since its last Enter: the program may still hold it
-	// on its line.
+	// UnsubmittedBytes counts the bytes that the agent typed since its last Enter: the program may
+	// still have them on its line.
 	UnsubmittedBytes int `json:"unsubmittedBytes,omitempty"`
-	// Notes are messages of the user's to this agent which it has not had yet.
+	// Notes are messages of the user to this agent that it has not received yet.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// ControlRelease gives control back, or takes an open request back.
+// ControlRelease gives control back, or withdraws an open request.
 type ControlRelease struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
@@ -109,8 +108,8 @@ type ControlRelease struct {
 	Gone bool `json:"gone,omitempty"`
 }
 
-// AgentPresence tells a proxy whether an agent that asked for control, or wrote to the user, has a
-// connection now; after a loss it may come back.
+// AgentPresence reports to a proxy whether an agent that asked for control, or wrote to the user,
+// is connected; after a loss it may reconnect.
 type AgentPresence struct {
 	SessionID string `json:"sessionId"`
 	AgentID   string `json:"agentId"`
@@ -118,10 +117,10 @@ type AgentPresence struct {
 }
 
 // ControlDecide is an owner's decision from elsewhere. Without Hide, Refuse and Mute it gives
-// control, or takes it back, which refuses an open request too; with Hide it hides the session from
-// agents, or shows it again. A decision that gives agents more needs the owner's signature (see
-// [ControlDecide.Signed]), unless the session trusts its gateway's word; one that takes away needs
-// no signature.
+// control, or takes it back, which also refuses an open request. With Hide it hides the session
+// from agents, or shows it again. A decision that gives agents more needs the owner's signature
+// (see [ControlDecide.Signed]), unless the session trusts its gateway; one that takes away needs no
+// signature.
 type ControlDecide struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
@@ -129,21 +128,21 @@ type ControlDecide struct {
 	// Level bounds the level given; without it, the agent gets what it asks for.
 	Level   Level `json:"level,omitempty"`
 	Seconds int64 `json:"seconds,omitempty"`
-	// By is the owner's name for people. A gateway that knows a better one puts it here.
+	// By is the owner's name for people. A gateway that has a better one replaces it.
 	By string `json:"by"`
-	// AgentName names the agent concerned; without it, the one that asks, or the next one that
-	// does.
+	// AgentName names the agent concerned; if it is "", the decision is for the asking agent, or
+	// the next one that asks.
 	AgentName string `json:"agentName,omitempty"`
-	// Hide is "on" or "off"; Mute, Refuse and Grant say nothing then.
+	// Hide is "on" or "off"; Mute, Refuse and Grant then have no meaning.
 	Hide string `json:"hide,omitempty"`
-	// Mute is "on", and AgentName may neither ask nor write until the end of the session, and loses
-	// what it has; or "off", for AgentName or, without it, for all. Refuse and Grant say nothing
-	// then.
+	// Mute is "on" or "off". With "on", AgentName may neither ask nor write until the end of the
+	// session, and loses control or its request; "off" undoes that for AgentName or, if it is "",
+	// for all. Refuse and Grant then have no meaning.
 	Mute string `json:"mute,omitempty"`
 	// Refuse refuses the request that AgentName has open, and leaves control as it is. Grant then
 	// has no meaning.
 	Refuse bool `json:"refuse,omitempty"`
-	// Epoch is the one that the owner saw: the decision is void when control changed hands since.
+	// Epoch is the epoch that the owner saw: the decision is void if control changed hands since.
 	Epoch uint64 `json:"epoch,omitempty"`
 	// At is when the owner decided; the decision is void half a minute later.
 	At int64 `json:"at,omitempty"`
@@ -159,8 +158,8 @@ const (
 	MuteOff = "off"
 )
 
-// Widens reports whether the decision gives agents more than they have: control, a screen that was
-// hidden, or a voice.
+// Widens reports whether the decision gives agents more: control, a screen that was hidden, or the
+// right to ask and write.
 func (m *ControlDecide) Widens() bool {
 	switch {
 	case m.Hide != "":
@@ -173,9 +172,9 @@ func (m *ControlDecide) Widens() bool {
 	return m.Grant
 }
 
-// Signed is what an owner signs: everything that the decision says, for this one session. startedAt
-// is the session's (see [SessionInfo.StartedAt]), so that a signature is of no use for another
-// session that happens to have the same id. The request's id and the owner's name are not in it: a
+// Signed returns the bytes that an owner signs: the whole decision, for this one session. startedAt
+// is the session's (see [SessionInfo.StartedAt]), so that the signature is invalid for another
+// session with the same id. The request's id and the owner's name are not included, because a
 // gateway rewrites both.
 func (m *ControlDecide) Signed(startedAt int64) []byte {
 	signed := fmt.Appendf(nil, "%s decide\n%s %d\n%t %s %d %s %s\n%d %d\n",
@@ -187,29 +186,30 @@ func (m *ControlDecide) Signed(startedAt int64) []byte {
 	return signed
 }
 
-// Signed is what the holder of a token signs who asks for control: everything that the request says
-// but for what a gateway rewrites, for this one session. startedAt is as in [ControlDecide.Signed].
+// Signed returns the bytes that the holder of a token signs for a request for control: the whole
+// request for this one session, except the fields that a gateway rewrites. startedAt is as in
+// [ControlDecide.Signed].
 func (m *ControlRequest) Signed(startedAt int64) []byte {
 	return fmt.Appendf(nil, "%s request\n%s %d\n%s %d %s\n%s %s\n%d %d\n",
 		Version, counted(m.SessionID), startedAt, counted(string(m.Level)), m.Seconds,
 		counted(m.Why), counted(m.Program), counted(m.Parent), m.Epoch, m.At)
 }
 
-// counted returns a string behind its length in bytes, so that no signed field can be moved into
-// another.
+// counted returns a string prefixed by its length in bytes, so that bytes of one signed field
+// cannot be moved into another.
 func counted(s string) string { return fmt.Sprintf("%d:%s", len(s), s) }
 
-// Signer is the owner who signed a message, as the session's own machine knows them.
+// Signer is the owner who signed a message, according to the session's own machine.
 type Signer struct {
 	Name string
-	// Types says that the owner may type into a user's own terminal.
+	// Types is set if the owner may type into a user's own terminal.
 	Types bool
 	// Session is the only one in which the owner may decide and type, "" for all.
 	Session string
 }
 
-// Keyboard says who has the keyboard. The user always has it; an agent has it beside the user while
-// a grant lasts.
+// Keyboard describes who has the keyboard. The user always has it; an agent has it as well while a
+// grant lasts.
 type Keyboard struct {
 	// Holder is "user" or "agent".
 	Holder    string `json:"holder"`
@@ -220,21 +220,21 @@ type Keyboard struct {
 	Epoch uint64 `json:"epoch"`
 	// ExpiresAt is the end of the grant, 0 without one.
 	ExpiresAt int64 `json:"expiresAt,omitempty"`
-	// Paused says that the user is typing and the agent's input waits.
+	// Paused is set while the user types and the agent's input waits.
 	Paused bool `json:"paused,omitempty"`
-	// Held says that input of the agent's waits for the user, and HeldWhy for what: see the Held
-	// constants.
+	// Held is set while the agent's input waits for the user, and HeldWhy is the reason: see the
+	// Held constants.
 	Held    bool   `json:"held,omitempty"`
 	HeldWhy string `json:"heldWhy,omitempty"`
-	// HeldLine quotes what the user has typed and not submitted, where input waits for that.
+	// HeldLine quotes the user's unsubmitted line if input waits for it.
 	HeldLine string `json:"heldLine,omitempty"`
-	// Program is the program that the grant is for, where it is for one only; Away says that
-	// another one has the terminal, and the agent's input waits.
+	// Program is the only program that the grant is for, or "". Away is set if another one has the
+	// terminal, and the agent's input waits.
 	Program string `json:"program,omitempty"`
 	Away    bool   `json:"away,omitempty"`
 	// Asking is the name of the agent whose request is open.
 	Asking string `json:"asking,omitempty"`
-	// AskingLevel and AskingReason are what it asks for, and why in its own words.
+	// AskingLevel and AskingReason are the requested level and the reason in the agent's words.
 	AskingLevel  Level  `json:"askingLevel,omitempty"`
 	AskingReason string `json:"askingReason,omitempty"`
 	// AskingSince is since when it asks.
@@ -244,7 +244,7 @@ type Keyboard struct {
 // What held input waits for.
 const (
 	HeldConfirm = "confirm" // the user lets it through: the grant does not cover it
-	HeldLine    = "line"    // the user submits or clears the line, on which something stands
+	HeldLine    = "line"    // the user submits or clears the line, which holds text
 )
 
 // Holders of the keyboard.
@@ -299,7 +299,7 @@ func (m *ControlDecide) check() error {
 		oneOf("hide", m.Hide, "", HideOn, HideOff).checkMuted(m).done()
 }
 
-// muted checks whom a decision mutes.
+// checkMuted checks the agents that a decision mutes.
 func (c *checks) checkMuted(m *ControlDecide) *checks {
 	if m.Mute == MuteOn && m.AgentName == "" {
 		c.fail(CodeBadMessage, "agentName", "is missing: say which agent to mute")

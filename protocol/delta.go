@@ -2,10 +2,10 @@ package protocol
 
 import "slices"
 
-// Delta returns the shortest way to say next to a reader who has seen prev: rows that moved, if the
-// reader understands moves, and the others that changed. It reports whether that is shorter than
-// all of next, as a reader gets them: a row a line, with its number if some are left out, and no
-// empty ones at the end. Screens of different sizes have no difference.
+// Delta returns the shortest description of next for a reader that has prev: rows that moved, if
+// the reader understands moves, and the others that changed. shorter reports whether it is shorter
+// than the whole of next as a reader gets it: a row a line, with its number if some are left out,
+// and without empty rows at the end. Screens of different sizes have no difference.
 func Delta(prev, next []string, moves bool) (moved int, changed []Row, shorter bool) {
 	if len(prev) != len(next) || len(next) == 0 {
 		return 0, nil, false
@@ -19,8 +19,8 @@ func Delta(prev, next []string, moves bool) (moved int, changed []Row, shorter b
 	return moved, changed, least == 0 || least < whole(next)
 }
 
-// Patch is lines with the changed rows in place; lines itself is left as it is, since others may
-// still read it. Rows outside of the screen are passed over.
+// Patch returns lines with the changed rows in place. It does not change lines itself, which others
+// may be reading. It ignores rows outside of the screen.
 func Patch(lines []string, changed []Row) []string {
 	out := slices.Clone(lines)
 	for _, r := range changed {
@@ -31,8 +31,8 @@ func Patch(lines []string, changed []Row) []string {
 	return out
 }
 
-// Move is lines moved up by n rows, down if n is negative, with blank rows where nothing comes
-// from; lines itself is left as it is. A frame with Moved is rebuilt by Move and then [Patch].
+// Move returns lines moved up by n rows, or down if n is negative, with blank rows in the gap. It
+// does not change lines itself. A frame with Moved is rebuilt by Move and then [Patch].
 func Move(lines []string, n int) []string {
 	out := make([]string, len(lines))
 	for i := range out {
@@ -43,8 +43,8 @@ func Move(lines []string, n int) []string {
 	return out
 }
 
-// Difference returns s for a peer that has last: with only the rows that differ, after they moved
-// if the peer understands moves, if that is shorter, else s itself. last may be nil.
+// Difference returns s for a peer that has last: with only the rows that differ, after moves if the
+// peer understands them. If that is not shorter, it returns s itself. last may be nil.
 func (s *Snapshot) Difference(last *Snapshot, moves bool) *Snapshot {
 	if last == nil || last.SessionID != s.SessionID || last.Screen == nil || s.Screen == nil {
 		return s
@@ -102,10 +102,11 @@ func (s *Snapshot) Complete(last *Snapshot) (full *Snapshot, ok bool) {
 	return &out, true
 }
 
-// costOfMove returns the bytes it costs to say that rows moved.
+// costOfMove is the cost of describing moved rows, in bytes.
 const costOfMove = 32
 
-// difference lists the rows of next that differ from prev, and what saying them costs, in bytes.
+// difference returns the rows of next that differ from prev, and the bytes that their description
+// takes.
 func difference(prev, next []string) (changed []Row, cost int) {
 	for i, text := range next {
 		if text != prev[i] {
@@ -116,7 +117,7 @@ func difference(prev, next []string) (changed []Row, cost int) {
 	return changed, cost
 }
 
-// whole returns the bytes it costs to say all rows.
+// whole returns the bytes that a description of all rows takes.
 func whole(lines []string) (cost int) {
 	end := len(lines)
 	for end > 0 && lines[end-1] == "" {
@@ -128,8 +129,8 @@ func whole(lines []string) (cost int) {
 	return cost
 }
 
-// shift guesses by how many rows most of prev has moved up in next. Rows that stand on prev only
-// once have a say, as much as they are long: repeating them is what a move saves.
+// shift guesses by how many rows most of prev has moved up in next. Only rows that occur in prev
+// once count, weighted by their length: a move saves repeating them.
 func shift(prev, next []string) int {
 	at := make(map[string]int, len(prev))
 	for i, text := range prev {

@@ -190,7 +190,7 @@ func (e Excerpt) find(re *regexp.Regexp, context, most int, isOver func() bool) 
 		}
 		from, end := max(to, i-context), min(len(starts)-1, i+1+context)
 		switch full := len(out.Rows)+end-from > most && len(out.Rows) > 0 || size > foundBytes; {
-		case i < to: // it stands among the lines around the one before
+		case i < to: // the line is already part of the previous match's context
 			if out.Rows[len(out.Rows)-(to-i)].Match = true; full {
 				continue
 			}

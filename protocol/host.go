@@ -9,8 +9,8 @@ const MaxViewerInput = 2048
 // minHostKey is the length of the shortest key of a host: it has to be a secret.
 const minHostKey = 20
 
-// ProxyHost says that this connection of a proxy's can start sessions, only for the agents that
-// show the same key. It is answered by [Done].
+// ProxyHost declares that this connection of a proxy can start sessions, only for agents that
+// present the same key. It is answered by [Done].
 type ProxyHost struct {
 	RequestID string `json:"requestId"`
 	// HostKey is a secret that the host shares with the agent that launched it.
@@ -29,8 +29,8 @@ type ProxyStart struct {
 	AgentID   string   `json:"agentId,omitempty"`
 	Name      string   `json:"name,omitempty"`
 	AgentName string   `json:"agentName,omitempty"`
-	// HostKey names the host that shall do it, by the secret that it shares with this agent alone.
-	// A gateway never passes it on.
+	// HostKey identifies the host by the secret that it shares only with this agent. A gateway
+	// never forwards it.
 	HostKey string `json:"hostKey,omitempty"`
 }
 
@@ -42,8 +42,8 @@ type ProxyStarted struct {
 	Error     string `json:"error,omitempty"`
 }
 
-// Attach says that a person sits down in front of a headless session, with a terminal of this size.
-// Sent again, it says that the size changed. The screen itself comes with [Watch].
+// Attach attaches a person to a headless session, with a terminal of this size. Sent again, it
+// changes the size. The screen itself comes with [Watch].
 type Attach struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
@@ -53,14 +53,14 @@ type Attach struct {
 	Rows     int    `json:"rows"`
 }
 
-// Detach says that a person left: the viewer itself, its gateway, or the proxy, when the person
-// pressed the keys for it.
+// Detach reports that a person left. It comes from the viewer itself, its gateway, or the proxy if
+// the person pressed the keys for it.
 type Detach struct {
 	SessionID string `json:"sessionId"`
 	ViewerID  string `json:"viewerId,omitempty"`
 }
 
-// ViewerInput is what an attached person typed, as their terminal sent it.
+// ViewerInput is an attached person's typing, as their terminal sent it.
 type ViewerInput struct {
 	SessionID string `json:"sessionId"`
 	ViewerID  string `json:"viewerId,omitempty"`

@@ -9,7 +9,7 @@ const (
 	MaxSteps = 16       // parts of one terminal.input with until
 )
 
-// InputKind says how the data of a terminal.input becomes bytes.
+// InputKind is how the data of a terminal.input becomes bytes.
 type InputKind string
 
 // The kinds of input. Raw data is written as given.
@@ -19,14 +19,14 @@ const (
 	InputKeys  InputKind = "keys"
 	InputText  InputKind = "text"  // typed as is, without Enter
 	InputPaste InputKind = "paste" // cleaned, and bracketed when the program asked for that
-	InputMouse InputKind = "mouse" // what a mouse does, reported as the program asked for
+	InputMouse InputKind = "mouse" // an act of the mouse, reported as the program asked for
 	InputLines InputKind = "lines" // as paste when the program asked for brackets, else as text
 )
 
-// Status says what became of an input.
+// Status is the outcome of an input.
 type Status string
 
-// The fates of an input.
+// The outcomes of an input.
 const (
 	StatusWritten Status = "written" // every byte reached the program
 	StatusRefused Status = "refused" // nothing was written
@@ -41,14 +41,14 @@ type Input struct {
 	AgentID   string    `json:"agentId,omitempty"`
 	Epoch     uint64    `json:"epoch,omitempty"`
 	InputKind InputKind `json:"kind,omitempty"`
-	// At or On say where the mouse acts: a cell, or a text that stands on the screen once. To is
-	// the end of a drag.
+	// At or On is where the mouse acts: a cell, or a text that occurs on the screen once. To is the
+	// end of a drag.
 	At *Cell  `json:"at,omitempty"`
 	On string `json:"on,omitempty"`
 	To *Cell  `json:"to,omitempty"`
-	// Parts, in place of Data and what belongs to it, are typed one after another, each when the
-	// program has had time for the one before; at most MaxParts. They are one input: a receipt, a
-	// condition and the user's word are for all of them.
+	// Parts, which replaces Data and its fields, is typed one part after another, each when the
+	// program has had time for the previous one; at most MaxParts. Together they are one input,
+	// with one receipt, one condition and one consent of the user.
 	Parts  []InputPart `json:"parts,omitempty"`
 	Expect *Expect     `json:"expect,omitempty"`
 	// SettleMs: answer when the screen has been quiet for this long after the last byte; 0 answers
@@ -77,7 +77,7 @@ func (m *Input) HasSteps() bool {
 	return slices.ContainsFunc(m.Parts, func(p InputPart) bool { return p.Until != nil })
 }
 
-// All is the parts of m: the one that its own fields are where it has no Parts.
+// All returns the parts of m. Without Parts, m's own fields are the only part.
 func (m *Input) All() []InputPart {
 	if len(m.Parts) > 0 {
 		return m.Parts
@@ -85,7 +85,7 @@ func (m *Input) All() []InputPart {
 	return []InputPart{{InputKind: m.InputKind, Data: m.Data, At: m.At, On: m.On, To: m.To}}
 }
 
-// Size is how much m types, in bytes of data.
+// Size returns the bytes of data that m types.
 func (m *Input) Size() (n int) {
 	for _, p := range m.All() {
 		n += len(p.Data)
@@ -103,29 +103,28 @@ type InputResult struct {
 	Message      string `json:"message,omitempty"`
 	WrittenBytes int    `json:"writtenBytes,omitempty"`
 	DroppedBytes int    `json:"droppedBytes,omitempty"`
-	// Ended says why control ended, if Status is dropped or control has ended by now.
+	// Ended is why control ended, if Status is dropped or control has ended by now.
 	Ended Reason `json:"ended,omitempty"`
-	// UnsubmittedBytes is what was typed under the grant that ended since the last Enter: the
-	// program may still hold it.
+	// UnsubmittedBytes counts the bytes typed since the last Enter under the grant that ended: the
+	// program may still have them on its line.
 	UnsubmittedBytes int `json:"unsubmittedBytes,omitempty"`
-	// LeftOnLine quotes what stands on the program's line after control ended, where the program is
-	// at a line prompt.
+	// LeftOnLine quotes the program's line after control ended, if the program is at a line prompt.
 	LeftOnLine string `json:"leftOnLine,omitempty"`
 	// At is where the mouse acted.
 	At *Cell `json:"at,omitempty"`
 	// FromSeq is the screen's revision when the first byte was written. If Seq is the same, the
 	// screen did not react.
 	FromSeq uint64 `json:"fromSeq,omitempty"`
-	// Parts says for an input with Parts, in order, how far each came; the byte counts above are
+	// Parts is, for an input with Parts, the outcome of each in order; the byte counts above are
 	// their sums.
 	Parts []PartResult `json:"parts,omitempty"`
 	Seq   uint64       `json:"seq,omitempty"`
 	Frame *Frame       `json:"frame,omitempty"`
-	// Notes are messages of the user's to this agent which it has not had yet.
+	// Notes are messages of the user to this agent that it has not received yet.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// PartResult says what became of one part of an [Input].
+// PartResult is the outcome of one part of an [Input].
 type PartResult struct {
 	// InputKind is how it was typed: text or paste for InputLines.
 	InputKind    InputKind `json:"kind,omitempty"`
@@ -134,12 +133,12 @@ type PartResult struct {
 	// FromSeq is the screen's revision when the part's first byte was written, 0 if the part was
 	// not: what the part caused is newer.
 	FromSeq uint64 `json:"fromSeq,omitempty"`
-	// Until says how the condition after the part ended, nil if it was not waited for to its end.
+	// Until is how the condition after the part ended, nil if the wait for it did not end.
 	Until *UntilResult `json:"until,omitempty"`
 }
 
-// UntilResult says how the condition after a part of an [Input] ended. Matched, Came, Stopped and
-// Stood are those of a [WaitResult].
+// UntilResult is how the condition after a part of an [Input] ended. Matched, Came, Stopped and
+// Stood are as in a [WaitResult].
 type UntilResult struct {
 	Met     bool   `json:"met"`
 	Matched string `json:"matched,omitempty"`

@@ -9,9 +9,9 @@ const (
 	MaxPaste = 256 << 10
 )
 
-// Keys are what an owner types who sits elsewhere, at a page. The session's proxy checks the
-// signature itself: a gateway can neither make keys up nor repeat, reorder or leave out some. They
-// are answered by [Done] when they are on their way to the program.
+// Keys are keys typed by an owner who is elsewhere, at a page. The session's proxy checks the
+// signature itself: a gateway can neither make keys up nor repeat, reorder or omit some. They are
+// answered by [Done] when they are on their way to the program.
 type Keys struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
@@ -25,14 +25,14 @@ type Keys struct {
 	// row and a column from 0: "wheel-down*3 12,40".
 	InputKind InputKind `json:"kind"`
 	Data      string    `json:"data"`
-	// More says of a piece of a paste that the next one follows. It is pasted as a whole, with the
-	// last piece.
+	// More is set on a piece of a paste that another one follows. The paste is typed as a whole,
+	// with the last piece.
 	More bool `json:"more,omitempty"`
 	// SignatureB64 is the Ed25519 signature over Signed.
 	SignatureB64 []byte `json:"signatureB64"`
 }
 
-// Signed is what the owner signs, for this one session: see [ControlDecide.Signed].
+// Signed returns the bytes that the owner signs, for this one session: see [ControlDecide.Signed].
 func (m *Keys) Signed(startedAt int64) []byte {
 	return fmt.Appendf(nil, "%s keys\n%s %d\n%d %d %d\n%s %t %s\n",
 		Version, counted(m.SessionID), startedAt, m.KeyNo, m.After, m.At,

@@ -16,24 +16,24 @@ type Note struct {
 	AgentName string `json:"agentName,omitempty"`
 	// TokenID is that of a [ControlRequest].
 	TokenID string `json:"tokenId,omitempty"`
-	// By is who writes to the agent for the user, from elsewhere; "" for the user at the session's
-	// own terminal.
+	// By is the person elsewhere who writes to the agent for the user; "" is the user at the
+	// session's own terminal.
 	By   string `json:"by,omitempty"`
 	Text string `json:"text"`
 }
 
-// Who a [Note] is from.
+// The senders of a [Note].
 const (
 	FromUser  = "user"
 	FromAgent = "agent"
 )
 
-// Waiting says what a message to the user, or a prompt, waits for.
+// Waiting is what a message to the user, or a prompt, waits for.
 type Waiting string
 
-// What a message can wait for.
+// The reasons why a message waits.
 const (
-	WaitsForPerson Waiting = "nobody"   // no person is in front of the session
+	WaitsForPerson Waiting = "nobody"   // no person is at the session
 	WaitsForAnswer Waiting = "question" // the user is asked something, or writes
 	WaitsForSecret Waiting = "password" // the program asks the user for a password
 	WaitsForTurn   Waiting = "turn"     // something else is shown
@@ -42,12 +42,12 @@ const (
 	WaitsForProgram Waiting = "program" // the program is in the middle of drawing
 )
 
-// What only a prompt can wait for.
+// The reasons why only a prompt waits.
 const (
-	// WaitsForDialog: something is asked at the coding agent's terminal, or stands there.
+	// WaitsForDialog: the coding agent's terminal shows a dialog or a question.
 	WaitsForDialog Waiting = "dialog"
 	WaitsForLine   Waiting = "line"  // an unsent line at the coding agent's terminal
-	WaitsForStart  Waiting = "start" // the coding agent has yet to come to its prompt
+	WaitsForStart  Waiting = "start" // the coding agent has not reached its prompt yet
 )
 
 func (m *Note) check() error {

@@ -5,7 +5,7 @@ import "crypto/ed25519"
 // The messages between gateway open and a server at which it opens links to web pages. What pages
 // themselves send and get stands in PROTOCOL.md, "Web pages".
 
-// PathLinks is where gateway open opens links.
+// PathLinks is the path at which gateway open makes links.
 const PathLinks = "/v1/links"
 
 // MaxPages bounds the pages of one opening.
@@ -14,9 +14,9 @@ const MaxPages = 8
 // minSecret is the length of the shortest secret of an opening.
 const minSecret = 20
 
-// PageOpen says what the pages that come in by links of this connection may do, and until when. It
-// comes first, and is answered by [PageOpened]. The same secret of the same token means the same
-// opening, even over another connection; the newest has it.
+// PageOpen sets the rights of the pages that enter by links of this connection, and until when. It
+// is the first message, and is answered by [PageOpened]. The same secret with the same token means
+// the same opening, even over another connection; the newest connection has it.
 type PageOpen struct {
 	RequestID string `json:"requestId"`
 	Secret    string `json:"secret"`
@@ -26,18 +26,17 @@ type PageOpen struct {
 	SessionID string `json:"sessionId,omitempty"`
 	// ExpiresAt is the wanted end; the gateway's answer says which one it is.
 	ExpiresAt int64 `json:"expiresAt"`
-	// KeysB64 are the keys of the pages that were let in already: a server that was started anew
-	// knows them by it.
+	// KeysB64 are the keys of the pages that were admitted already, for a restarted server.
 	KeysB64 [][]byte `json:"keysB64,omitempty"`
 }
 
-// PageCode asks for the code of a new link; the one before becomes worthless. It is answered by
+// PageCode asks for the code of a new link, which invalidates the previous one. It is answered by
 // [PageOpened].
 type PageCode struct {
 	RequestID string `json:"requestId"`
 }
 
-// PageOpened says what became of an opening; Code is that of a new link, if one was asked for.
+// PageOpened reports the state of an opening; Code is that of a new link, if one was requested.
 type PageOpened struct {
 	RequestID string `json:"requestId"`
 	Role      string `json:"role"`
@@ -45,7 +44,7 @@ type PageOpened struct {
 	Code      string `json:"code,omitempty"`
 }
 
-// PageKnock says that a page came in by a link, or with Pending that it waits for [PageAdmit].
+// PageKnock reports that a page entered by a link or, with Pending, that it waits for [PageAdmit].
 type PageKnock struct {
 	PageID  string `json:"pageId"`
 	KeyB64  []byte `json:"keyB64"`
@@ -58,7 +57,7 @@ type PageAdmit struct {
 	Admit  bool   `json:"admit"`
 }
 
-// PageGone says that a page is over.
+// PageGone reports that a page ended.
 type PageGone struct {
 	KeyB64 []byte `json:"keyB64"`
 }

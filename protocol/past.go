@@ -21,7 +21,7 @@ const (
 	maxPastSeen = 64
 )
 
-// Past is the rows of a history, as agents may see them: what a gateway answers from once the
+// Past is the rows of a history, as agents may see them. A gateway answers from it after the
 // program has ended.
 type Past struct {
 	// Text is the newest rows, with a line feed between two. FirstLine and NextLine are the lasting
@@ -40,7 +40,7 @@ type Past struct {
 	// Older are the rows before FirstLine, the oldest page first. A gateway from before they came
 	// passes them over.
 	Older []Page `json:"older,omitempty"`
-	// Gone is how many rows came before those.
+	// Gone is how many rows precede those.
 	Gone uint64 `json:"gone,omitempty"`
 }
 
@@ -80,7 +80,7 @@ func NewPage(e Excerpt) Page {
 	}
 }
 
-// Size is about how many bytes p takes.
+// Size estimates the bytes that p takes.
 func (p *Page) Size() int {
 	return len(p.TextB64) + 8*len(p.HiddenText) + wrapBytes*len(p.Wraps) + 64
 }
@@ -88,7 +88,7 @@ func (p *Page) Size() int {
 // wrapBytes is about how long a [Wrap] is in JSON.
 const wrapBytes = 12
 
-// Rows are the rows of p. The error says that they are not what p says of them.
+// Rows returns the rows of p. It fails if they do not match p's other fields.
 func (p *Page) Rows() ([]string, error) {
 	inflated := flate.NewReader(bytes.NewReader(p.TextB64))
 	text, err := io.ReadAll(io.LimitReader(inflated, MaxPageBytes+1))
@@ -116,7 +116,7 @@ func (p *Past) Oldest() uint64 {
 	return p.FirstLine
 }
 
-// Size is about how many bytes p takes.
+// Size estimates the bytes that p takes.
 func (p *Past) Size() int {
 	if p == nil {
 		return 0
@@ -259,7 +259,8 @@ func (c *checks) checkOlder(p *Past) *checks {
 // rest by line number.
 const MaxAnswerBytes = 256 << 10
 
-// FitRows is how many rows, the first or the last ones, fit into most bytes with their line ends.
+// FitRows returns how many rows, the first or the last ones, fit into most bytes with their line
+// ends.
 func FitRows(rows []string, first bool, most int) (n int) {
 	for size := 0; n < len(rows); n++ {
 		row := rows[len(rows)-1-n]

@@ -20,7 +20,7 @@ type overview struct {
 	depth int // the deepest nesting of objects and arrays
 }
 
-// prescan looks a frame over in one pass, before anything is built from it.
+// prescan scans a frame in one pass, before anything is built from it.
 func prescan(frame []byte) (o overview) {
 	seen := make(map[string]bool, 16)
 	depth, name, isName := 0, "", false
@@ -29,7 +29,7 @@ func prescan(frame []byte) (o overview) {
 		case '"':
 			end := closing(frame, i)
 			switch {
-			case depth != 1: // of no interest
+			case depth != 1: // nested fields are irrelevant
 			case isName:
 				plain := unquote(frame[i:end])
 				if name = fold(plain); seen[name] && o.twice == "" {
@@ -97,7 +97,7 @@ func fold(name string) string {
 	}, name)
 }
 
-// wordComplaint says what is wrong with a frame that has no known type, or has a field twice.
+// wordComplaint describes the fault of a frame that has no known type, or has a field twice.
 func (o *overview) wordComplaint(frame []byte) *FieldError {
 	var head struct {
 		Type      *string `json:"type"`
@@ -119,7 +119,7 @@ func (o *overview) wordComplaint(frame []byte) *FieldError {
 	return out
 }
 
-// Clip is the beginning of s: at most n bytes, in whole characters.
+// Clip returns the beginning of s: at most n bytes, in whole characters.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s

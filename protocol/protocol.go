@@ -30,7 +30,7 @@ const (
 // ignore gets a new one.
 const Version = "terminal-proxy.v1"
 
-// Paths of the WebSockets; which one a peer dials decides what it may say.
+// Paths of the WebSockets. A peer's path determines which messages it may send.
 const (
 	PathProxy = "/v1/proxy" // a proxy publishes its sessions
 	PathAgent = "/v1/agent" // an agent observes, asks for control and types under a grant
@@ -57,8 +57,8 @@ type Proof struct {
 	Name string `json:"name,omitempty"`
 }
 
-// HeaderCluster is a gateway's in its answer to the handshake: the name of the gateways that it
-// belongs to, the same at each of them. Without it, it knows of no other.
+// HeaderCluster is set in a gateway's answer to the handshake: the name of its cluster, the same at
+// each of the cluster's gateways. A gateway without it belongs to no cluster.
 const HeaderCluster = "Terminal-Gateway-Cluster"
 
 // Message is one message of the wire. Only this package can make one.
@@ -67,10 +67,10 @@ type Message interface {
 	check() error
 }
 
-// NewID is a new id for a message.
+// NewID returns a new id for a message.
 func NewID() string { return strings.ToLower(rand.Text()[:10]) }
 
-// Milli is a time in Unix milliseconds, 0 for the zero time.
+// Milli returns a time in Unix milliseconds, 0 for the zero time.
 func Milli(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

@@ -38,7 +38,7 @@ type Read struct {
 	Text bool `json:"text,omitempty"`
 	// Notes: the user's messages to this agent are wanted.
 	Notes bool `json:"notes,omitempty"`
-	// Probe: the answer is for the client itself and not for its agent, which still knows only the
+	// Probe: the answer is for the client itself and not for its agent, which still has only the
 	// screen that it saw before.
 	Probe bool `json:"probe,omitempty"`
 }
@@ -57,8 +57,8 @@ type ReadResult struct {
 	FirstLine  uint64 `json:"firstLine,omitempty"`
 	NextLine   uint64 `json:"nextLine,omitempty"`
 	OldestLine uint64 `json:"oldestLine,omitempty"`
-	// Unseen, with Follow, is how many rows before NextLine have left the screen unseen, those
-	// included that Text does not hold.
+	// Unseen, with Follow, counts the rows before NextLine that have left the screen unseen,
+	// including those missing in Text.
 	Unseen uint64 `json:"unseen,omitempty"`
 	// HiddenText are the lines of Text, from 0, that hold text which a person cannot see, where
 	// Text is history.
@@ -72,11 +72,12 @@ type ReadResult struct {
 	Found *Found `json:"found,omitempty"`
 	// Command answers a read with Command, and Text is of its output.
 	Command *Command `json:"command,omitempty"`
-	// Notes are messages of the user's to this agent which it has not had yet.
+	// Notes are messages of the user to this agent that it has not received yet.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// CheckFor returns an error unless the answer has all that asked wants and the user does not hide.
+// CheckFor returns an error unless the answer has everything that asked wants, or the user hides
+// the screen.
 func (m *ReadResult) CheckFor(asked *Read) error {
 	lacks := ""
 	switch {
@@ -102,7 +103,7 @@ type Command struct {
 	// Cwd is the directory in which it was given, as the shell named it, with "HOST:" before it if
 	// that is another machine.
 	Cwd string `json:"cwd,omitempty"`
-	// Running says that no mark has told its end. ExitCode is nil if no mark has told it.
+	// Running is set until a mark reports the end. ExitCode is nil if no mark reported it.
 	Running  bool `json:"running,omitempty"`
 	ExitCode *int `json:"exitCode,omitempty"`
 	// StartedAt is when it began, and DurationMs how long it ran, or runs.
@@ -116,7 +117,7 @@ type Command struct {
 	// Within is the command line in whose output the marks came, "" for a command of the first
 	// shell.
 	Within string `json:"within,omitempty"`
-	// Lost says that the shell that ran it has ended: it tells nothing of what came after.
+	// Lost is set if the shell that ran it has ended, so that nothing later is known.
 	Lost bool `json:"lost,omitempty"`
 	// Overflow says that its first lines are no longer kept, Erased that some of its output was
 	// erased or overwritten, Alt that it showed the alternate screen, which leaves no lines, and

@@ -26,7 +26,7 @@ type Frame struct {
 	// Highlights are the parts of rows that stand out by their background, as a selected entry
 	// does; at most MaxHighlights.
 	Highlights []Highlight `json:"highlights,omitempty"`
-	// Keyboard says who may type now.
+	// Keyboard describes who may type now.
 	Keyboard Keyboard `json:"keyboard"`
 	// IdleMs is the time since the last visible change.
 	IdleMs int64 `json:"idleMs"`

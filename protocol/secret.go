@@ -34,16 +34,16 @@ type SecretAsk struct {
 	// Prompt is the program's own words.
 	Prompt string `json:"prompt"`
 	Kind   string `json:"kind"`
-	// Again says that the same process has had an answer to the same words: it was a wrong one.
+	// Again is set if the same process has had an answer to the same words, which was wrong.
 	Again bool `json:"again,omitempty"`
 	// PublicKeyB64 is the asker's own key, made for this question: a P-256 point, uncompressed.
 	PublicKeyB64 []byte `json:"publicKeyB64"`
-	// Watched says that an owner's page has the question, too: it can be asked although no person
-	// sits at the terminal.
+	// Watched is set if an owner's page has the question too, so that it can be asked although no
+	// person is at the terminal.
 	Watched bool `json:"watched,omitempty"`
 }
 
-// SecretAsker says who asks, as a gateway has read it from the kernel.
+// SecretAsker describes the asker, as a gateway has read it from the kernel.
 type SecretAsker struct {
 	// Program is the name of the program that gets the answer, Command its command line, and Host
 	// the machine that it talks to, where its words name one.
@@ -80,7 +80,7 @@ type SecretWatch struct {
 	RequestID string `json:"requestId"`
 }
 
-// SecretEnded says that a question needs no answer any longer.
+// SecretEnded reports that a question needs no answer any longer.
 type SecretEnded struct {
 	// Question is the request id of the [SecretAsk].
 	Question  string `json:"question"`
@@ -108,8 +108,8 @@ type SecretReply struct {
 	SignatureB64 []byte `json:"signatureB64"`
 }
 
-// Signed is what the owner signs, for this one session: see [ControlDecide.Signed]. It names the
-// asker's key that the answer is sealed to.
+// Signed returns the bytes that the owner signs, for this one session: see [ControlDecide.Signed].
+// They include the asker's key that the answer is sealed to.
 func (m *SecretReply) Signed(startedAt int64, publicKey []byte) []byte {
 	return fmt.Appendf(nil, "%s secret\n%s %d\n%s %s %d\n%x\n%x\n",
 		Version, counted(m.SessionID), startedAt, counted(m.Question), counted(m.Verdict), m.At,

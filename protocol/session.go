@@ -25,14 +25,14 @@ type SessionOpen struct {
 	// AgentID is the agent that started a headless session: it may close it. A gateway never passes
 	// it on.
 	AgentID string `json:"agentId,omitempty"`
-	// Chat says that a coding agent talks there: the proxy sends [ChatStatus] and takes what
-	// belongs to a conversation.
+	// Chat is set if the session has a conversation with a coding agent: the proxy sends
+	// [ChatStatus] and accepts the messages of a conversation.
 	Chat bool `json:"chat,omitempty"`
-	// Asks says that other agents may put requests to people there, with [ChatAsk].
+	// Asks is set if other agents may put requests to people there, with [ChatAsk].
 	Asks bool `json:"asks,omitempty"`
 }
 
-// SessionClose says that the program ended; the last snapshot precedes it.
+// SessionClose reports that the program ended; the last snapshot precedes it.
 type SessionClose struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
@@ -41,15 +41,15 @@ type SessionClose struct {
 	// EndedAt is the time of the end, set by a gateway that hands on a session that ended before;
 	// unset means now.
 	EndedAt int64 `json:"endedAt,omitempty"`
-	// Outlived is how many processes that came of the program go on in sessions of their own, as
-	// daemons do. It is told of terminals that agents started, when they are closed.
+	// Outlived counts the program's processes that continue in sessions of their own, as daemons
+	// do. It is set when a terminal that an agent started is closed.
 	Outlived int `json:"outlived,omitempty"`
 	// Past is the history that would end with the program. It is for the gateway, which answers
 	// reads from it and does not pass it on; it may be nil.
 	Past *Past `json:"past,omitempty"`
 }
 
-// Resize says that the user's terminal changed size.
+// Resize reports a new size of the user's terminal.
 type Resize struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
@@ -82,8 +82,8 @@ type SessionInfo struct {
 	Muted []string `json:"muted,omitempty"`
 	// State is "running", "exited" or "lost" (its proxy does not answer).
 	State string `json:"state"`
-	// Moving says of a lost session that its gateway closed or does not answer, and that its proxy
-	// is expected at another gateway of the cluster.
+	// Moving is set for a lost session whose gateway closed or does not answer, and whose proxy is
+	// expected at another gateway of the cluster.
 	Moving bool `json:"moving,omitempty"`
 	// ExitCode and Signal are set when State is "exited".
 	ExitCode int    `json:"exitCode,omitempty"`
@@ -98,11 +98,11 @@ type SessionInfo struct {
 	Foreground string `json:"foreground,omitempty"`
 	Directory  string `json:"directory,omitempty"`
 	UsedAt     int64  `json:"usedAt,omitempty"`
-	// Kept says that the session outlives its window, and DetachedAt since when it has no window, 0
+	// Kept is set if the session outlives its window. DetachedAt is since when it has no window, 0
 	// while it has one.
 	Kept       bool  `json:"kept,omitempty"`
 	DetachedAt int64 `json:"detachedAt,omitempty"`
-	// Viewed says that a person has its screen before them, on a page or by gateway attach --watch.
+	// Viewed is set while a person has its screen open, on a page or by gateway attach --watch.
 	Viewed   bool     `json:"viewed,omitempty"`
 	Seq      uint64   `json:"seq"`
 	IdleMs   int64    `json:"idleMs"`
@@ -125,20 +125,20 @@ const (
 	StateLost    = "lost"
 )
 
-// Decision is what became of control, or of a request for it, as a [ControlGrant] or a
-// [ControlRevoke] said.
+// Decision is the latest outcome about control, or about a request for it, from a [ControlGrant] or
+// a [ControlRevoke].
 type Decision struct {
 	AgentName string `json:"agentName,omitempty"`
 	// Granted says that the agent got the keyboard; else Reason is why it has not, or no longer.
 	Granted bool   `json:"granted,omitempty"`
 	Level   Level  `json:"level,omitempty"`
 	Reason  Reason `json:"reason,omitempty"`
-	// By is that of the message, and At when it came.
+	// By is the message's, and At when it arrived.
 	By string `json:"by,omitempty"`
 	At int64  `json:"at"`
 }
 
-// Incomplete says of a list that it lacks sessions of other gateways of the cluster.
+// Incomplete reports that a list lacks sessions of other gateways of the cluster.
 type Incomplete struct {
 	// Since is since when, in Unix milliseconds.
 	Since int64 `json:"since"`
@@ -146,7 +146,7 @@ type Incomplete struct {
 	Why string `json:"why"`
 }
 
-// Words are all of it as a clause.
+// Words returns all of it as a clause.
 func (m *Incomplete) Words(now time.Time) string {
 	since, form := time.UnixMilli(m.Since).In(now.Location()), "15:04:05"
 	if since.Format(time.DateOnly) != now.Format(time.DateOnly) {
@@ -170,7 +170,7 @@ type SessionsListResult struct {
 	Sessions  []SessionInfo `json:"sessions"`
 	// Next names the next page, "" on the last one.
 	Next string `json:"next,omitempty"`
-	// Incomplete says that sessions of other gateways are missing; it may be nil.
+	// Incomplete is set if sessions of other gateways are missing; it may be nil.
 	Incomplete *Incomplete `json:"incomplete,omitempty"`
 }
 

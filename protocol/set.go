@@ -92,9 +92,8 @@ func Kinds() []string {
 	return all
 }
 
-// head is what messages of one type have in common: the value of "type", and where the request's
-// id, the session's and the sender's stand, as an index of the struct's fields; -1 where the
-// message has no such field.
+// head describes the messages of one type: the value of "type", and the indexes of the struct's
+// fields with the request's id, the session's and the sender's, -1 for a missing field.
 type head struct {
 	kind                     string
 	request, session, sender int
@@ -106,8 +105,8 @@ type types struct {
 	byKind map[string]reflect.Type
 }
 
-// known are the types of the wire, found when the first message is made or read: a program that
-// ends at once pays nothing for them.
+// known returns the types of the wire, collected when the first message is made or read: a program
+// that ends at once does not pay for them.
 var known = sync.OnceValue(func() types {
 	heads := make(map[reflect.Type]head, len(messages))
 	byKind := make(map[string]reflect.Type, len(messages))
@@ -146,10 +145,11 @@ func field(m Message, at int) *string {
 	return value
 }
 
-// KindOf is the value of m's "type" field. m may be a nil pointer.
+// KindOf returns the value of m's "type" field. m may be a nil pointer.
 func KindOf(m Message) string { return headOf(m).kind }
 
-// RequestID is the id of the request that m makes or answers, "" for a message that does neither.
+// RequestID returns the id of the request that m makes or answers, "" for a message that does
+// neither.
 func RequestID(m Message) string { return text(m, headOf(m).request) }
 
 // SessionID returns the session that m is about, or "".
@@ -162,7 +162,7 @@ func text(m Message, at int) string {
 	return ""
 }
 
-// WithRequestID is a copy of m under another request id, where it has one.
+// WithRequestID returns a copy of m with another request id, if m has one.
 func WithRequestID(m Message, id string) Message {
 	out := clone(m)
 	if request := field(out, headOf(m).request); request != nil {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// frame is the frame of a message that many get.
+// frame is the frame of a message with several receivers.
 type frame struct {
 	once  sync.Once
 	bytes []byte

@@ -82,7 +82,7 @@ type WaitResult struct {
 	Stood string `json:"stood,omitempty"`
 	// Line is the line that has Matched: see [UntilResult].
 	Line string `json:"line,omitempty"`
-	// Ended says why control ended, for a wait with Epoch that ended with it.
+	// Ended is why control ended, for a wait with Epoch that ended with it.
 	Ended Reason `json:"ended,omitempty"`
 	Seq   uint64 `json:"seq,omitempty"`
 	Frame *Frame `json:"frame,omitempty"`
@@ -96,7 +96,7 @@ type WaitResult struct {
 	OldestLine uint64 `json:"oldestLine,omitempty"`
 	Unseen     uint64 `json:"unseen,omitempty"`
 	HiddenText []int  `json:"hiddenText,omitempty"`
-	// Notes are messages of the user's to this agent which it has not had yet.
+	// Notes are messages of the user to this agent that it has not received yet.
 	Notes []string `json:"notes,omitempty"`
 }
 

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Closed says why a door did not open, in words for users. The cause is Go's error.
+// Closed is the error of a door that did not open, in words for users. The cause is Go's error.
 type Closed struct {
 	Say, Do string
 	cause   error
@@ -18,12 +18,12 @@ type Closed struct {
 
 func (c *Closed) Error() string { return c.Say }
 
-// Hint says what to do about it.
+// Hint returns the next step.
 func (c *Closed) Hint() string { return c.Do }
 
 func (c *Closed) Unwrap() error { return c.cause }
 
-// Worded puts an error of a connection into words, unless it has its words already.
+// Worded rewrites an error of a connection for users, unless that was done already.
 func Worded(err error) error {
 	if message, do := certificateProblem(err); message != "" {
 		return &Closed{Say: message, Do: do, cause: err}
@@ -62,7 +62,7 @@ func Worded(err error) error {
 	return c
 }
 
-// certificateProblem says why a gateway's certificate fails; message is "" if err has another
+// certificateProblem explains why a gateway's certificate fails; message is "" if err has another
 // cause.
 func certificateProblem(err error) (message, do string) {
 	unknown, isUnknown := errors.AsType[x509.UnknownAuthorityError](err)

@@ -11,10 +11,10 @@ import (
 )
 
 // Doors holds the equivalent gateways of one address. If one gives no answer (a refused connection,
-// a silence, a server that cannot serve now), the next one is asked. An answer ends the search,
-// even a refusal: a revoked token shall not find the one gateway that has not heard of it yet. A
-// door with a wrong certificate was told nothing and has answered nothing, so the next one is
-// asked, but never without a word. Any goroutine may call the methods.
+// a timeout, a server that cannot serve now), the next one is tried. Any answer ends the search,
+// even a refusal: a revoked token must not find the one gateway that has not learned of the
+// revocation. A gateway with a wrong certificate has received and answered nothing, so the next one
+// is tried, but passed is always called. All methods are safe for concurrent use.
 type Doors struct {
 	urls   []string
 	passed func(door string, why error)
@@ -23,18 +23,18 @@ type Doors struct {
 	at int // the first door to try
 }
 
-// Each of several doors gets at least this long, in the first round. It doubles with each round:
-// over a slow way the first round would open no door.
+// shortestTry is the least time for each of several doors in the first round. It doubles with each
+// round: over a slow network the first round could connect to none.
 const shortestTry = time.Second
 
-// NewDoors makes the doors of these URLs. passed is told of doors that were passed over for their
-// certificates; it may be nil.
+// NewDoors returns the doors of these URLs. passed is called for doors that were skipped because of
+// their certificates; it may be nil.
 func NewDoors(urls []string, passed func(door string, why error)) *Doors {
 	return &Doors{urls: urls, passed: passed}
 }
 
-// Try knocks at each door once, until one opens. refused says of an error that it is an answer.
-// round counts from 0 the calls before that found no open door.
+// Try tries each door once, until one opens. refused reports whether an error is an answer. round
+// counts, from 0, the earlier calls that found no open door.
 func (d *Doors) Try(
 	ctx context.Context, round int, refused func(error) bool,
 	knock func(ctx context.Context, door int) error,

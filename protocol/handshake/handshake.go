@@ -1,6 +1,6 @@
 // Package handshake bounds what the far end of a dialled connection may send, and how long it may
-// take, before it has shown that it is a gateway. Both sides that dial share it. It knows
-// connections, and nothing of what goes over them.
+// take, before it has proven to be a gateway. Both sides that dial use it. It does not depend on
+// what the connections carry.
 package handshake
 
 import (

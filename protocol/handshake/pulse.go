@@ -17,8 +17,8 @@ const (
 // silence is no reason to stay.
 const UrgentOfSeveral = 600 * time.Millisecond
 
-// Spread is the time over which the clients of a gateway elsewhere come back when it says that it
-// restarts (close code 1012): many at once would keep it from its work.
+// Spread is the time over which the clients of a remote gateway reconnect after it announces a
+// restart (close code 1012), so that they do not overload it.
 const Spread = 500 * time.Millisecond
 
 // Pulse counts unanswered pings. It counts pings and not time: this process itself may have been
@@ -28,10 +28,10 @@ type Pulse struct {
 	missed int
 }
 
-// Heard notes a sign of life.
+// Heard notes that something was received.
 func (p *Pulse) Heard() { p.heard.Store(true) }
 
-// Answered reports whether there was one since the last ping.
+// Answered reports whether anything was received since the last ping.
 func (p *Pulse) Answered() bool { return p.heard.Load() }
 
 // Lost is called before each ping, and reports whether too many before it were not answered.
