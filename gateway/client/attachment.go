@@ -20,7 +20,7 @@ type Attachment struct {
 
 // Attach watches a session that an agent started, and with keys attaches a terminal of cols x rows
 // to it. The client must connect as a viewer or an owner. The attachment ends with ctx, or as
-// [Attachment.Messages] says.
+// described at [Attachment.Messages].
 func (c *Client) Attach(
 	ctx context.Context,
 	sessionID string,
@@ -36,8 +36,8 @@ func (c *Client) Attach(
 }
 
 // Messages streams terminal.output, the first one a repaint, and may end with one
-// terminal.session.close or terminal.detach. A slow reader gets a repaint in place of the output
-// that it missed. Once the stream has ended, Err says why.
+// terminal.session.close or terminal.detach. A slow reader gets a repaint instead of the output
+// that it missed. Once the stream has ended, Err returns the reason.
 func (s *Attachment) Messages() <-chan protocol.Message { return s.out }
 
 // Err returns why the messages ended, nil after a last one. Call it only after their end.
@@ -46,8 +46,8 @@ func (s *Attachment) Err() error { return s.err }
 // Detach ends the attachment. It may be called from any goroutine.
 func (s *Attachment) Detach() { s.cancel() }
 
-// Type sends keys as the person's terminal sent them. While there is no connection they are lost,
-// and Type says so.
+// Type sends keys as the person's terminal sent them. It fails while there is no connection, and
+// the keys are lost.
 func (s *Attachment) Type(keys []byte) error {
 	for len(keys) > 0 {
 		n := min(len(keys), protocol.MaxViewerInput)

@@ -1,8 +1,8 @@
-// Package client talks to a gateway: for the command line, the MCP server, the gateway's own HTTP
-// interface, and agents written in Go. It has two transports: a WebSocket, dialled at the first
-// call and again when the gateway goes away or another process takes its place, and a switchboard
-// in the same process. It repeats a lost request where that is safe. It knows the messages of
-// package protocol, but no tokens and nothing of the gateway's inside.
+// Package client connects to a gateway: for the command line, the MCP server, the gateway's own
+// HTTP interface, and agents written in Go. It has two transports: a WebSocket, dialled at the
+// first call and again when the gateway goes away or another process replaces it, and a switchboard
+// in the same process. It repeats a lost request if that is safe. It depends on the messages of
+// package protocol, and neither on tokens nor on the gateway's internals.
 package client
 
 import (
@@ -22,71 +22,71 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Headers of the handshake that say who the agent is.
+// Headers of the handshake that identify the agent.
 const (
-	// HeaderKey carries the secret of a lasting identity: clients that show the same secret are the
-	// same agent.
+	// HeaderKey carries the secret of a lasting identity: clients with the same secret are the same
+	// agent.
 	HeaderKey = "Terminal-Agent-Key"
-	// HeaderName carries the name that the user reads, unless the gateway knows a better one from
-	// the token.
+	// HeaderName carries the name that the user reads, unless the gateway has a better one from the
+	// token.
 	HeaderName = "Terminal-Agent-Name"
-	// HeaderPassing, with any value, says that the identity of HeaderKey is not lasting: the same
+	// HeaderPassing, with any value, means that the identity of HeaderKey is not lasting: the same
 	// secret is the same agent, but control ends with its last connection.
 	HeaderPassing = "Terminal-Agent-Passing"
-	// HeaderGathering, with any value, is set in the gateway's answer: it has just started, and
-	// sessions may still be on their way to it.
+	// HeaderGathering, with any value, is set in the gateway's answer if it has just started, and
+	// proxies may still be reconnecting to it.
 	HeaderGathering = "Terminal-Gateway-Gathering"
 )
 
-// Config says how to reach a gateway, and as whom.
+// Config describes a gateway and the client's identity there.
 type Config struct {
-	// Dial makes the connection under the WebSocket: a Unix socket, TCP, or TLS already shaken
-	// hands.
+	// Dial makes the connection under the WebSocket: a Unix socket, TCP, or TLS with its handshake
+	// done.
 	Dial func(context.Context) (net.Conn, error)
 	// URL is the ws: or wss: URL of the gateway's path for agents, for the handshake.
 	URL string
 	// ViewURL, if set, is the viewers' URL: it is dialled when the token may not use the agents'
 	// URL. The gateway then refuses what viewers may not do.
 	ViewURL string
-	// Header is sent with the handshake: Authorization, where the gateway wants it.
+	// Header is sent with the handshake: Authorization, if the gateway requires it.
 	Header http.Header
-	// Others are the gateways to turn to, in this order, when the first does not answer or is lost.
-	// A refusal is an answer, too.
+	// Others are the gateways to try, in this order, if the first one does not answer or is lost. A
+	// refusal is an answer, too.
 	Others []Door
-	// Passed is told of a gateway that was passed over because its certificate is wrong. It may be
+	// Passed is called for a gateway that was skipped because its certificate is wrong. It may be
 	// nil.
 	Passed func(gateway string, why error)
-	// Incomplete is told of each list that lacks sessions. It may be nil.
+	// Incomplete is called for each list that lacks sessions. It may be nil.
 	Incomplete func(*protocol.Incomplete)
-	// Name is what the user reads when the agent asks for control. Line breaks and the like are no
-	// part of it.
+	// Name is the name that the user reads when the agent asks for control. Control characters are
+	// removed from it.
 	Name string
 	// Key makes the identity last: after a reconnection the gateway gives the same agent id, and
-	// control is not given up because a connection ended. Without it every connection is an agent
-	// of its own.
+	// control does not end because a connection ended. Without it every connection is a separate
+	// agent.
 	Key string
-	// Passing: the identity of Key does not last beyond its connections. It is the same agent after
-	// a reconnection, but control is given up when a connection ends.
+	// Passing: the identity of Key does not outlive its connections. It is the same agent after a
+	// reconnection, but control ends when a connection ends.
 	Passing bool
 	// Sign, if not nil, signs requests for control, as the holder of a token that the session's
 	// machine knows.
 	Sign func(message []byte) []byte
-	// Program is what asks, and Parent what started that, for the user to read.
+	// Program is the program that asks, and Parent the one that started it, for the user to read.
 	Program, Parent string
-	// Log gets the events that no call returns as an error; nil is silence.
+	// Log gets the events that no call returns as an error; nil discards them.
 	Log *slog.Logger
 }
 
-// Door is the way to one more gateway, with the fields that [Config] has for the first.
+// Door describes one further gateway, with the fields that [Config] has for the first.
 type Door struct {
 	Dial         func(context.Context) (net.Conn, error)
 	URL, ViewURL string
 	Header       http.Header
 }
 
-// Client asks a gateway. All methods may be called from any goroutine. A context without a deadline
-// waits as long as the gateway does: it answers every request, at the latest 10 seconds after the
-// request's own time limit.
+// Client sends requests to a gateway. All methods may be called from any goroutine. A context
+// without a deadline waits as long as the gateway does: it answers every request, at the latest 10
+// seconds after the request's own time limit.
 type Client struct {
 	cfg    Config
 	dialer *dialer // nil in this process
@@ -182,7 +182,7 @@ func (c *Client) Call(ctx context.Context, m protocol.Message) (protocol.Message
 			if r, ok := answer.(*protocol.InputResult); ok && lost &&
 				r.Status == protocol.StatusRefused &&
 				r.Reason == protocol.CodeUnavailable {
-				// this gateway cannot know what the last one did
+				// this gateway cannot know the effect at the previous one
 				return nil, unknownOutcome(m, r.Message+" the second time")
 			}
 			refusal, refused := answer.(*protocol.Error)
@@ -238,8 +238,8 @@ func unknownOutcome(m protocol.Message, why string) error {
 func (c *Client) mayRepeat(m protocol.Message) bool {
 	switch m := m.(type) {
 	case *protocol.Input, *protocol.ProxyStart:
-		// The other end knows a repeated request by agent and request id, so the agent has to stay
-		// the same.
+		// The other end recognises a repeated request by agent and request id, so the agent has to
+		// stay the same.
 		return c.cfg.Key != ""
 	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt, *protocol.ChatAsk:
 		return false // the coding agent would get it twice
@@ -252,7 +252,7 @@ func (c *Client) mayRepeat(m protocol.Message) bool {
 	return true
 }
 
-// shortenTimeout takes the time that has passed from m's own time limit.
+// shortenTimeout subtracts the elapsed time from m's own time limit.
 func shortenTimeout(m protocol.Message, gone time.Duration) protocol.Message {
 	w, ok := m.(*protocol.Wait)
 	if !ok || w.TimeoutMs == 0 || gone < time.Millisecond {

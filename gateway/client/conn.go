@@ -13,7 +13,7 @@ import (
 
 const (
 	// gatherTime bounds how long after a reconnection a session may be missing: a gateway that took
-	// over learns its sessions as their proxies find it. After a longer absence they try less
+	// over learns its sessions as their proxies reconnect. After a longer absence they try less
 	// often, so the bound grows by gatherGrowth times the absence, up to longestGather.
 	gatherTime    = 3 * time.Second
 	gatherGrowth  = 3
@@ -44,7 +44,7 @@ type link interface {
 	guardLink() (stop func())
 }
 
-// conn is a link on which calls are made: it hands each answer to the call that waits for it.
+// conn is a link for calls: it hands each answer to the call that waits for it.
 type conn struct {
 	link link
 	gone chan struct{} // closed by the reader when it ends
@@ -181,7 +181,7 @@ func (k *conn) callOnce(ctx context.Context, m protocol.Message) (protocol.Messa
 			return nil, err
 		}
 		k.link.close()
-		<-k.gone // what came before the end still counts
+		<-k.gone // an answer that arrived before the end still counts
 	}
 	watch := k.link.startWatch()
 	defer watch.stop()
@@ -223,7 +223,7 @@ func (k *conn) isAwaited(id string) bool {
 	return len(k.waiting[id]) > 0
 }
 
-// cancelRequest tells the gateway that m's caller has stopped waiting. After its deadline, a
+// cancelRequest informs the gateway that m's caller has stopped waiting. After its deadline, a
 // request for control stays open with the user, and input and notes still go through; for any other
 // reason the gateway withdraws them. cancelRequest sends nothing while another call repeats m.
 func (k *conn) cancelRequest(m protocol.Message, why error) {

@@ -36,8 +36,8 @@ const (
 	longestWait     = time.Second
 )
 
-// Unreachable says that no gateway answered. Its text is a sentence for people; the cause is for
-// the log.
+// Unreachable is the error if no gateway answered. Its text is a sentence for people; the cause is
+// for the log.
 type Unreachable struct {
 	// URL lists the gateways that did not answer.
 	URL string
@@ -70,7 +70,7 @@ type dialer struct {
 	cfg   *Config
 	doors []Door
 	turns *handshake.Doors
-	// when a gateway elsewhere said last that it restarts, in Unix nanoseconds
+	// when a remote gateway last announced a restart, in Unix nanoseconds
 	restarts atomic.Int64
 }
 
@@ -100,7 +100,7 @@ func (d *dialer) dialGateway(ctx context.Context, again bool) (*socket, error) {
 			return nil, err // a refusal does not change
 		}
 		if cause == nil || !errors.Is(err, fs.ErrNotExist) {
-			cause = err // a missing socket says less than a gateway that did not answer
+			cause = err // an unanswered dial explains more than a missing socket
 		}
 		if again && time.Since(began) > d.patience() || !again && try >= firstTries || ctx.Err() != nil {
 			gone := &Unreachable{
@@ -279,7 +279,7 @@ func refusalFromHTTP(resp *http.Response, err error) error {
 	return refusal
 }
 
-// unable is the answer of a gateway that cannot serve now.
+// unable is the error of a gateway that cannot serve now.
 type unable struct{ error }
 
 func (unable) Hint() string { return "the gateway's own log says why: gateway serve --log" }

@@ -14,7 +14,7 @@ type Peer interface {
 	Handle(m protocol.Message)
 	// Next returns the next message for the participant; an error is its end.
 	Next(done <-chan struct{}) (protocol.Message, error)
-	// IsGathering reports whether sessions may still be on their way to the switchboard.
+	// IsGathering reports whether proxies may still be reconnecting to the switchboard.
 	IsGathering() bool
 	// Leave takes the participant out of the switchboard, which ends Next. It is called once, from
 	// any goroutine.

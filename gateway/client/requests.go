@@ -17,7 +17,7 @@ func (c *Client) Sessions(ctx context.Context) ([]protocol.SessionInfo, error) {
 	return list.Sessions, nil
 }
 
-// SessionList is [Client.Sessions] with the gateway's word on missing sessions.
+// SessionList is [Client.Sessions] with the gateway's report about missing sessions.
 func (c *Client) SessionList(ctx context.Context) (*protocol.SessionsListResult, error) {
 	for gather := c.Gather(); ; {
 		list, err := c.readListPages(ctx)
@@ -73,15 +73,15 @@ func (c *Client) Wait(ctx context.Context, m *protocol.Wait) (*protocol.WaitResu
 }
 
 // Input types. With a lasting identity, an input whose receipt was lost is repeated under its id,
-// so it is never typed twice; without one, a lost receipt is an error that says so.
+// so it is never typed twice; without one, Input fails and reports the lost receipt.
 func (c *Client) Input(ctx context.Context, m *protocol.Input) (*protocol.InputResult, error) {
 	c.fillID(&m.RequestID)
 	return callFor[*protocol.InputResult](ctx, c, m)
 }
 
-// Request asks the user for control and returns the decision: a grant, or a revoke that says why
-// not. When ctx's deadline passes first, the request stays open with the user until Release
-// withdraws it; any other end of ctx withdraws it at once.
+// Request asks the user for control and returns the decision: a grant, or a revoke with the reason.
+// If ctx's deadline passes first, the request stays open with the user until Release withdraws it;
+// any other end of ctx withdraws it at once.
 func (c *Client) Request(
 	ctx context.Context,
 	m *protocol.ControlRequest,
@@ -122,7 +122,7 @@ func (c *Client) Release(ctx context.Context, m *protocol.ControlRelease) error 
 }
 
 // SendNote writes to the user of a session, and as a viewer to its agent. It returns what a message
-// to the user waits for, "" when it is on the screen. Empty From and AgentName are filled in.
+// to the user waits for, "" if it is on the screen. Empty From and AgentName are filled in.
 func (c *Client) SendNote(ctx context.Context, m *protocol.Note) (protocol.Waiting, error) {
 	c.fillID(&m.RequestID)
 	if m.From == "" {
@@ -156,7 +156,7 @@ func (c *Client) Start(ctx context.Context, m *protocol.ProxyStart) (sessionID s
 		refused, ok := errors.AsType[*protocol.Error](err)
 		switch {
 		case ok && refused.Code == protocol.CodeUnavailable:
-			// A gateway that just took over learns its hosts as they find it.
+			// A gateway that just took over learns its hosts as they reconnect.
 			if again, err := gather.WaitToRetry(ctx); !again || err != nil {
 				return "", cmp.Or[error](err, refused)
 			}

@@ -26,8 +26,8 @@ type socket struct {
 	local bool      // the gateway is on this machine, by a Unix socket
 	// several: the client has another gateway to turn to.
 	several bool
-	// gathers: the gateway said that it gathers. restarts is called when it restarts, gone when the
-	// far end has ended the connection.
+	// gathers: the gateway reported that it gathers. restarts is called when it restarts, gone when
+	// the far end has ended the connection.
 	gathers        bool
 	restarts, gone func()
 

@@ -28,7 +28,7 @@ type stream struct {
 }
 
 // start makes the first connection. After that the stream ends with ctx, with the client, or when
-// sortMessage says so.
+// sortMessage reports the last message.
 func (s *stream) start(ctx context.Context) error {
 	c := s.client
 	ctx, cancel := context.WithCancel(ctx)
@@ -46,7 +46,7 @@ func (s *stream) start(ctx context.Context) error {
 		l.close()
 		return c.Err()
 	}
-	c.wg.Go(func() { // ends as said above
+	c.wg.Go(func() { // ends as described at start
 		defer s.cancel()
 		defer close(s.out)
 		s.run(ctx, l)

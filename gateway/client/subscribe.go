@@ -49,7 +49,7 @@ func (c *Client) streamSnapshots(
 ) (<-chan protocol.Message, error) {
 	wish := *m
 	wish.Moves, wish.Brief = wish.Changes, wish.Changes // readWhole completes the snapshots
-	moves := m.Moves                                    // the reader knows of rows that moved
+	moves := m.Moves                                    // the reader understands moved rows
 	c.fillID(&wish.RequestID)
 	var last *protocol.Snapshot // the reader's
 	return c.streamWish(ctx, &wish, c.readWhole, func(m protocol.Message) protocol.Message {
@@ -81,7 +81,7 @@ func (w *wholeLink) next() (protocol.Message, error) {
 	m, err := w.link.next()
 	if part, ok := m.(*protocol.Snapshot); ok && err == nil {
 		if w.last, ok = part.Complete(w.last); !ok {
-			return nil, errLost // the gateway and this end disagree: begin afresh
+			return nil, errLost // the gateway and this end disagree: start over
 		}
 		return w.last, nil
 	}
@@ -124,7 +124,7 @@ func (a *aheadLink) putMessage(m protocol.Message, err error) bool {
 	case err != nil:
 		a.err = err
 	case len(a.queue) >= backlog:
-		a.err = errLost // the reader sleeps: begin afresh with the newest snapshot
+		a.err = errLost // the reader is too slow: start over with the newest snapshot
 	default:
 		a.queue = enqueue(a.queue, m)
 	}

@@ -40,14 +40,14 @@ func (t Typing) HasSteps() bool { return (&protocol.Input{Parts: t.Parts}).HasSt
 type Typed struct {
 	// Before is the screen before the first key.
 	Before *protocol.Frame
-	// Result is the receipt. Beside an error it covers the parts whose receipts came, and is nil
+	// Result is the receipt. With an error it covers the parts whose receipts arrived, and is nil
 	// without one.
 	Result *protocol.InputResult
-	// After is the newest revision before the last part: whatever that part caused is younger.
+	// After is the newest revision before the last part: the effects of that part are newer.
 	After uint64
 	// Epoch is the epoch of the caller's grant, 0 without a grant.
 	Epoch uint64
-	// Held says that the deadline was extended for the user's sake.
+	// Held is set if the deadline was extended for the user's sake.
 	Held bool
 }
 
@@ -57,9 +57,9 @@ func MillisecondsLeft(deadline time.Time) int64 {
 	return max(1, time.Until(deadline).Milliseconds())
 }
 
-// Type types t under the present grant; input that comes too late does not fall under a later one.
-// A refusal is not an error: it is in the receipt. Beside an error, Typed is nil if nothing was
-// typed; otherwise the outcome of the unanswered parts is unknown.
+// Type types t under the present grant; input that arrives late does not fall under a later one. A
+// refusal is not an error: it is in the receipt. With an error, Typed is nil if nothing was typed;
+// otherwise the outcome of the unanswered parts is unknown.
 func Type(ctx context.Context, k Keyboard, t Typing) (*Typed, error) {
 	read, err := k.Read(ctx, &protocol.Read{SessionID: t.Session.SessionID, Probe: true})
 	if err != nil {

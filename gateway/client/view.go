@@ -44,7 +44,7 @@ func (a *acknowledgingLink) next() (protocol.Message, error) {
 		return m, err
 	}
 	if a.last, a.owing = rows.Complete(a.last); !a.owing {
-		return nil, errLost // the gateway and this end disagree: begin afresh
+		return nil, errLost // the gateway and this end disagree: start over
 	}
 	return a.last, nil
 }

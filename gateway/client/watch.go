@@ -21,7 +21,7 @@ const (
 	askAfter, askAgain, answerLooks = 3, 20, 3
 )
 
-// peerState is a connection that knows its far end.
+// peerState is a connection whose far end is known.
 type peerState interface {
 	// AnswerProblem returns why the far end cannot answer, or nil.
 	AnswerProblem() error
@@ -112,7 +112,7 @@ func (s *socket) guardLink() (stop func()) {
 	return func() { close(done) }
 }
 
-// guardByLooks ends an idle connection to one of several gateways that gives no sign of life.
+// guardByLooks ends an idle connection to one of several gateways that sends nothing.
 func (s *socket) guardByLooks() (stop func()) {
 	done := make(chan struct{})
 	go func() { // ends with stop

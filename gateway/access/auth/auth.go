@@ -1,6 +1,6 @@
-// Package auth decides who a peer is and whether it may connect. It knows roles, tokens, the peer
-// credentials of Unix sockets, and the Host and Origin of a request. It knows neither sessions nor
-// messages.
+// Package auth identifies peers and decides whether they may connect. It handles roles, tokens, the
+// peer credentials of Unix sockets, and the Host and Origin of a request. It depends on neither
+// sessions nor messages.
 package auth
 
 import (

@@ -17,9 +17,9 @@ type Guard struct {
 	// Origins are the origins, as browsers send them, whose pages may connect. If empty, no page
 	// may.
 	Origins []string
-	// Own: the server has pages of its own, which may connect. Their origin is that of the
-	// request's Host, once that is allowed. Without TLS of its own the server expects http on this
-	// machine and https under other names, because browsers demand https for keys of a page.
+	// Own: the server serves pages, which may connect. Their origin is that of the request's Host,
+	// once that is allowed. Without TLS the server expects http on this machine and https under
+	// other names, because browsers require https for a page's keys.
 	Own bool
 }
 

@@ -61,10 +61,10 @@ func (s *Store) LocalAgent(message, signature []byte) (name string, err error) {
 	return t.Name, err
 }
 
-// Challenge is a mutual proof that both ends know a token, without the token on the wire. The
-// server first shows that it knows the token's hash; only then the client signs. Ref names the
+// Challenge is a mutual proof that both ends have a token, without the token on the wire. The
+// server first proves that it has the token's hash; only then the client signs. Ref names the
 // token, and the nonces make every exchange unique; all three are hex. The proof does not cover the
-// address: a man in the middle who can pass the bytes on to the real gateway stays in the middle.
+// address: a man in the middle who can forward the bytes to the real gateway stays in the middle.
 // Only TLS or a Unix socket prevents that.
 type Challenge struct {
 	Ref         string
@@ -107,7 +107,7 @@ func (c Challenge) serverProof(tokenHash string) []byte {
 	return mac.Sum(nil)
 }
 
-// ServerKnows reports whether a server's proof shows that it knows the token.
+// ServerKnows reports whether a server's proof shows that it has the token's hash.
 func (c Challenge) ServerKnows(token string, proof []byte) bool {
 	return hmac.Equal(proof, c.serverProof(hash(token)))
 }

@@ -15,7 +15,7 @@ func VerifyOwnSigner(message, signature []byte) (signer protocol.Signer, err err
 	return tokens.VerifySigner(message, signature)
 }
 
-// OwnLocalAgent returns the local token whose holder signed a message, likewise.
+// OwnLocalAgent returns the local token whose holder signed a message, by the same tokens.
 func OwnLocalAgent(message, signature []byte) (token string, err error) {
 	tokens, err := ownTokens()
 	if err != nil {

@@ -62,8 +62,8 @@ type Store struct {
 const tokenPrefix = "tp_"
 
 // OpenStore opens the file at path. The file and its directory may be missing; Create makes both.
-// OpenStore rejects a file or directory that other users can access, and says what to do. now may
-// be nil.
+// OpenStore rejects a file or directory that other users can access, and its error names the
+// remedy. now may be nil.
 func OpenStore(path string, now func() time.Time) (*Store, error) {
 	if now == nil {
 		now = time.Now

@@ -1,7 +1,7 @@
 // Package rights defines what each participant of a gateway may do: a set of rights for each role,
-// and the rights that each wire message needs. The hub and the page ask the same sets. The package
-// knows neither tokens nor sockets: package auth identifies participants. It decides nothing about
-// input: the proxy decides what an agent may type.
+// and the rights that each wire message needs. The hub and the page use the same sets. The package
+// depends on neither tokens nor sockets: package auth identifies participants. It decides nothing
+// about input: the proxy decides what an agent may type.
 package rights
 
 import (
@@ -99,8 +99,8 @@ func OfOpener(role Role) Can {
 	return 0
 }
 
-// OfAsker returns the rights of the gateway itself where it puts a program's question for a secret
-// to a session.
+// OfAsker returns the rights of the gateway itself for putting a program's question for a secret to
+// a session.
 func OfAsker() Can { return List | Wait | Broker }
 
 // needs maps each message to the rights that allow it: one of the set is enough, and 0 marks the
@@ -196,16 +196,16 @@ type Set struct {
 	// Who names the participant in messages: "role viewer".
 	Who string
 	Can Can
-	// Session is the only session that it may know of, "" for all of its namespace.
+	// Session is the only session that it may see, "" for all of its namespace.
 	Session string
 	// Until is when its rights end, zero for never.
 	Until time.Time
 }
 
-// CanSee reports whether the participant may know of a session.
+// CanSee reports whether the participant may see a session.
 func (s Set) CanSee(sessionID string) bool { return s.Session == "" || s.Session == sessionID }
 
-// FilterSessions returns those of a list that the participant may know of.
+// FilterSessions returns the sessions of a list that the participant may see.
 func (s Set) FilterSessions(all []protocol.SessionInfo) []protocol.SessionInfo {
 	if s.Session == "" {
 		return all
@@ -214,7 +214,7 @@ func (s Set) FilterSessions(all []protocol.SessionInfo) []protocol.SessionInfo {
 	return slices.DeleteFunc(append([]protocol.SessionInfo{}, all...), isHidden)
 }
 
-// FilterChange returns the part of a list change that the participant may know of, nil for an empty
+// FilterChange returns the part of a list change that the participant may see, nil for an empty
 // part.
 func (s Set) FilterChange(m *protocol.SessionsChanged) *protocol.SessionsChanged {
 	if s.Session == "" {
@@ -230,9 +230,9 @@ func (s Set) FilterChange(m *protocol.SessionsChanged) *protocol.SessionsChanged
 	return part
 }
 
-// CheckMessage returns the error that answers a message which the participant may not send, or nil.
-// For a session that the participant may not know of, the error is the same whether the session
-// exists or not.
+// CheckMessage returns the error for a message that the participant may not send, or nil. For a
+// session that the participant may not see, the error is the same whether the session exists or
+// not.
 func (s Set) CheckMessage(m protocol.Message, now time.Time) *protocol.Error {
 	forbid := func(format string, args ...any) *protocol.Error {
 		message := fmt.Sprintf(format, args...)

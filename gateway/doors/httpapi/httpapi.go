@@ -2,7 +2,7 @@
 // screens as text, JSON, ANSI or a picture, typing and waiting, a stream of events (server-sent
 // events, HTML Living Standard 9.2), and metrics. Requests and answers are the messages of package
 // protocol without their "type"; openapi.json beside this file describes them, and a test holds the
-// server to it. The package knows neither tokens nor sessions: Authenticate says whom it serves,
+// server to it. The package handles neither tokens nor sessions: Authenticate identifies callers,
 // and the switchboard behind the caller does the work.
 package httpapi
 

@@ -213,8 +213,7 @@ func (c *channel) awaitDecision(id string) {
 	c.pending[id] = true
 }
 
-// continueWait goes on with a wait that was not met in its time. The terminal's next one replaces
-// it.
+// continueWait continues a wait that was not met in its time. The terminal's next one replaces it.
 func (c *channel) continueWait(ask *protocol.Wait) {
 	if c == nil || ask.Until.Control {
 		return

@@ -24,7 +24,7 @@ type requestArgs struct {
 	TimeoutMs *int64 `json:"timeout_ms"`
 }
 
-// readReason returns what the agent says that it wants to do.
+// readReason returns the agent's stated purpose.
 func (in requestArgs) readReason() (string, error) {
 	reason, err := text.Sentence("reason", in.Reason)
 	if err == nil && reason == "" {
@@ -75,7 +75,7 @@ func (s *toolset) requestControl(
 	return "", refusalError(revoke)
 }
 
-// refusalError says that control was not given, and what the agent may do.
+// refusalError returns the error that control was not given, with what the agent may do next.
 func refusalError(revoke *protocol.ControlRevoke) error {
 	words := text.RefusalReason(revoke)
 	if len(revoke.Notes) > 0 {

@@ -51,7 +51,7 @@ func NewHTTP(cfg Config) *HTTP {
 	get := func(*http.Request) *mcp.Server { return s.mcp }
 	common := mcp.StreamableHTTPOptions{
 		Logger: s.cfg.Log, MaxRequestBodyBytes: maxBody,
-		// it knows no other names than those of this machine; ours are checked already
+		// it only accepts this machine's names; the gateway's own are checked already
 		DisableLocalhostProtection: true,
 	}
 	legacy, modern := common, common
@@ -137,7 +137,7 @@ func (h *HTTP) makeRoom() bool {
 	return true
 }
 
-// oldestIdle returns the session that was idle for longest, nil if all are in use, and whether the
+// oldestIdle returns the session that has been idle longest, nil if all are in use, and whether the
 // number of sessions is at its limit.
 func (h *HTTP) oldestIdle() (oldest *mcp.ServerSession, full bool) {
 	h.mu.Lock()

@@ -2,7 +2,7 @@ package mcp
 
 import "sync"
 
-// identity is how the gateway calls this agent.
+// identity is the gateway's name for this agent.
 type identity struct {
 	mu      sync.Mutex
 	agentID string

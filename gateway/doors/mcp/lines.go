@@ -25,7 +25,7 @@ type lines struct {
 	in     *bufio.Reader
 	closer io.Closer
 	ready  []byte // messages that the library has not read yet
-	// batches says that the client speaks a revision in which a line may be a list of messages.
+	// batches is set if the client's revision allows a line to be a list of messages.
 	batches bool
 
 	mu  sync.Mutex // one line at a time

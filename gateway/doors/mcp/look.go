@@ -15,7 +15,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// howToStart says how to get a first terminal.
+// howToStart explains how to get a first terminal.
 func howToStart(programs Programs) string {
 	const user = "the user starts one in their own terminal with: proxy --agent PROGRAM"
 	if programs == nil {
@@ -42,7 +42,7 @@ func (s *toolset) listTerminals(
 	return text.Join(text.Join(s.formatList(shown, ended), lacks), titles), nil
 }
 
-// incompleteNote says that a list misses terminals, or returns "".
+// incompleteNote returns the note that a list misses terminals, or "".
 func incompleteNote(list *protocol.SessionsListResult, now time.Time) string {
 	if list.Incomplete == nil {
 		return ""
@@ -352,7 +352,7 @@ func (s *toolset) placeWait(
 	return since, nil
 }
 
-// describeWait says how a wait ended, after the user's messages.
+// describeWait describes how a wait ended, after the user's messages.
 func (s *toolset) describeWait(
 	ctx context.Context, req *mcp.CallToolRequest, in waitArgs,
 	ask *protocol.Wait, got *protocol.WaitResult,

@@ -282,7 +282,7 @@ const (
 
 var looks = []string{lookChanges, lookScreen, lookNone}
 
-// failureReason says why an input did not arrive whole, and what to do next.
+// failureReason explains why an input did not arrive whole, and what to do next.
 func failureReason(got *protocol.InputResult) string {
 	out, advice := text.Refusal(got.Reason, got.Message), next[got.Reason]
 	if text.CutOff(got) {

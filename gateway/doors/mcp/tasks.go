@@ -233,7 +233,7 @@ func (ts *tasks) cancelAll() {
 	ts.wg.Wait()
 }
 
-// setMessage says what the task waits for.
+// setMessage sets the text about what the task waits for.
 func (t *task) setMessage(message string) {
 	t.all.mu.Lock()
 	defer t.all.mu.Unlock()

@@ -246,7 +246,7 @@ func (p param) checkValue(v any) error {
 	return nil
 }
 
-// writeHint says what to write, after a colon.
+// writeHint appends the next step, after a colon.
 func (p param) writeHint() string {
 	switch {
 	case p.about != "":

@@ -1,9 +1,10 @@
-// Package page serves the web page on which a person looks at sessions and answers agents: its
-// files, and the door by which a page comes in. A page is a client of the gateway like others; its
-// messages are filtered by the role of the link that opened it. The package knows neither how the
-// gateway is reached nor the switchboard. A page makes an Ed25519 key (RFC 8032), comes in by the
-// code of a link, and signs for a ticket that opens one WebSocket. PROTOCOL.md, "Web pages", has
-// the exchange. One gateway open makes an [Opening]; a server has many of them, which are [Links].
+// Package page serves the web page on which a person watches sessions and answers agents: its
+// files, and the connection of a page. A page is a client of the gateway like others; its messages
+// are filtered by the role of the link that opened it. The package depends neither on how the
+// gateway is reached nor on the switchboard. A page makes an Ed25519 key (RFC 8032), enters with
+// the code of a link, and signs for a ticket that opens one WebSocket. PROTOCOL.md, "Web pages",
+// describes the exchange. One gateway open makes an [Opening]; a server has many of them, which are
+// [Links].
 package page
 
 import (

@@ -23,7 +23,7 @@ var (
 	errUnread = errors.New("the page sends refused messages and does not read the answers")
 )
 
-// closedError says why a page is over, retryLaterError why it has to come back later.
+// closedError explains why a page ended, retryLaterError why it has to come back later.
 type (
 	closedError     struct{ error }
 	retryLaterError struct{ error }

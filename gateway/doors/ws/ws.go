@@ -1,6 +1,6 @@
 // Package ws serves WebSockets for a gateway (RFC 6455). It upgrades the peers that the gateway
 // admits, and carries messages of package protocol between the socket and a switchboard, which it
-// knows only as an interface. It knows neither tokens nor sessions.
+// uses through an interface. It handles neither tokens nor sessions.
 package ws
 
 import (

@@ -1,6 +1,6 @@
 // Package push sends messages to a browser that may be closed: Web Push (RFC 8030), encrypted for
-// the browser alone (RFC 8291), in the name of the sender's key (VAPID, RFC 8292). It knows neither
-// sessions nor pages.
+// the browser alone (RFC 8291), in the name of the sender's key (VAPID, RFC 8292). It depends on
+// neither sessions nor pages.
 package push
 
 import (

@@ -1,6 +1,6 @@
-// Package waiting reports agents that wait for a person while the person is not looking. It is an
-// ordinary client of the gateway: it watches the list of sessions, and asks for it again before it
-// reports. It knows neither how the gateway is reached nor how people are notified.
+// Package waiting reports agents that wait for a person who is not looking. It is an ordinary
+// client of the gateway: it watches the list of sessions, and asks for it again before it reports.
+// It depends neither on how the gateway is reached nor on how people are notified.
 package waiting
 
 import (
