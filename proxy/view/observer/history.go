@@ -186,7 +186,8 @@ func (v *shownScreen) concealedRows(start, stop int) (rows []int) {
 	return rows
 }
 
-// notKept is the error about a line that the history does not have. It says which lines there are.
+// notKept returns the error about a line that the history does not have. It names the lines that
+// are kept.
 func notKept(from, oldest, length uint64) error {
 	switch {
 	case length == 0:

@@ -25,7 +25,7 @@ const (
 	startedTick = 20 * time.Millisecond
 )
 
-// waitState says whether the program waits for input at one moment, and why.
+// waitState describes whether the program waits for input at one moment, and why.
 type waitState struct {
 	evidence []string // facts, the strongest first; empty if it is not known to wait
 	guess    string   // why it may wait all the same, or ""

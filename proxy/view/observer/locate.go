@@ -62,7 +62,7 @@ func (v *shownScreen) FindText(text string) (mouse.Cell, error) {
 	return mouse.Cell{}, severalPlacesError(name, found)
 }
 
-// severalPlacesError says where a text is that was to be in one place.
+// severalPlacesError lists the places of a text that must occur only once.
 func severalPlacesError(name string, found []match) error {
 	places := make([]string, 0, maxPlaces)
 	for _, s := range found[:min(len(found), maxPlaces)] {

@@ -7,12 +7,12 @@ import (
 
 // Sizes and times of the loop.
 const (
-	// feedMax is how much is fed between two checks of the waits, in bytes.
+	// feedMax is the most output fed between two checks of the waits, in bytes.
 	feedMax = 4 << 10
 	// maxHeld bounds the held-back output in bytes: less than what makes the copier wait.
 	maxHeld = 64 << 10
-	// waitingEvery is how often the kernel is asked whether the program waits for input, while an
-	// agent wants to know: no event announces that.
+	// waitingEvery is the interval of asking the kernel whether the program waits for input, while
+	// an agent needs to know: no event announces that.
 	waitingEvery = 25 * time.Millisecond
 )
 

@@ -37,7 +37,7 @@ type Config struct {
 	Agents   *Agents  // nil if no agent may observe: then only the screen is kept
 }
 
-// Agents is what an [Observer] needs if agents may observe.
+// Agents is the part of the proxy that an [Observer] needs if agents may observe.
 type Agents struct {
 	Session    Session
 	Began      time.Time     // when the program was started; zero if it runs already
@@ -80,7 +80,7 @@ type Program interface {
 // Session is the part of the session that the observer needs if agents may observe. The observer
 // calls all of it on its own goroutine, and each method returns at once.
 type Session interface {
-	// Keyboard says who has the keyboard now. IsDriven reports whether an agent has it.
+	// Keyboard returns who has the keyboard now. IsDriven reports whether an agent has it.
 	Keyboard() protocol.Keyboard
 	IsDriven() bool
 	// TypedByUser returns how much the user has typed.
@@ -97,9 +97,9 @@ type Session interface {
 	// SendRows sends the screen to the viewers, who asked for it by [Observer.SetViewed]. The
 	// message names no session.
 	SendRows(m *protocol.Rows)
-	// SendBlackout tells agents that something is kept from them, or no longer is.
+	// SendBlackout informs agents that something is hidden from them, or no longer is.
 	SendBlackout(on bool, why string, secret protocol.SecretPrompt)
-	// NoteSecretPrompt tells control of a secret prompt, which the user may have dismissed.
+	// NoteSecretPrompt informs control of a secret prompt, which the user may have dismissed.
 	NoteSecretPrompt(kind protocol.SecretPrompt, dismissed bool)
 	// NoteOutput follows each piece of output. NoteMemoryUse follows output large enough that much
 	// memory is idle now.
@@ -108,7 +108,7 @@ type Session interface {
 	// NoteTitleChange follows a new title of the program, or a change between the main and the
 	// alternate screen.
 	NoteTitleChange()
-	// SetMouseReports says whether the program wants mouse reports as three raw bytes.
+	// SetMouseReports sets whether the program wants mouse reports as three raw bytes.
 	SetMouseReports(raw bool)
 }
 
@@ -162,7 +162,8 @@ type Observer struct {
 	asking     map[string]bool // waits for "the program waits for input"
 }
 
-// inlet is what others hand to the observer: output for the model, and functions to run.
+// inlet holds what other goroutines hand to the observer: output for the model, and functions to
+// run.
 type inlet struct {
 	program Program
 	notify  chan struct{}

@@ -49,14 +49,14 @@ func newPrivacy(o *Observer, text *textGate) *privacy {
 	return p
 }
 
-// prompt is what the pump and the agents know of a secret prompt.
+// prompt is the state of a secret prompt for the pump and the agents.
 type prompt struct {
 	kind    protocol.SecretPrompt
 	allowed bool // the user dismissed it
 }
 
-// field is where a secret is typed: from a column to the end of the line, over several rows if it
-// wraps.
+// field is the place in which a secret is typed: from a column to the end of the line, over several
+// rows if it wraps.
 type field struct {
 	set         bool
 	alt         bool
@@ -138,7 +138,7 @@ func (p *privacy) feedByte(b byte, secret bool) {
 // or FF.
 func endsLine(b byte) bool { return '\n' <= b && b <= '\r' }
 
-// coverNext says whether the next output belongs to a secret.
+// coverNext is set if the next output belongs to a secret.
 func (p *privacy) coverNext(secret bool) {
 	p.text.secret = secret
 	p.o.model.Veil(secret, !p.hidden.IsZero())
@@ -265,7 +265,7 @@ func (p *privacy) setField(row, col int, moved bool) {
 	p.o.model.VeilCells(row, col, true)
 }
 
-// notifyPrompt tells the pump and the agents what has changed.
+// notifyPrompt informs the pump and the agents of changes.
 func (p *privacy) notifyPrompt(now time.Time) {
 	current := prompt{p.secret.Kind(), p.secret.IsDismissed()}
 	if current == p.told {
@@ -350,7 +350,7 @@ func (p *privacy) showsAll() bool {
 	return !p.isHidden() && !p.field.set && p.secret.Kind() == protocol.SecretNone
 }
 
-// currentBlackout says what a frame of now does not show; nil means that it shows all.
+// currentBlackout describes what a frame of now does not show; nil means that it shows everything.
 func (p *privacy) currentBlackout(now time.Time) *protocol.Hidden {
 	switch {
 	case !p.hidden.IsZero():

@@ -114,7 +114,7 @@ func (o *Observer) rowsMessage(f *protocol.Frame) *protocol.Rows {
 	return m
 }
 
-// mouseUse says what the program does with a person's mouse.
+// mouseUse describes the program's use of a person's mouse.
 func mouseUse(modes screen.Modes, alt bool) string {
 	switch {
 	case modes.MouseProtocol >= 1002:

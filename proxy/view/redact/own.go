@@ -25,7 +25,7 @@ const (
 	maxExpression = 1000 // bytes
 )
 
-// NewOwn makes rules of expressions. The error names the expression, and says of which list it is.
+// NewOwn compiles rules from expressions. The error names the expression and its list.
 func NewOwn(add, allow []string) (*Own, error) {
 	var o Own
 	var err error

@@ -1,24 +1,24 @@
-// Package redact finds what looks like a token or a key in the text of a terminal, and covers it.
-// It is pure: text in, text out, and every function may be called from any goroutine.
+// Package redact finds text in a terminal that looks like a token or a key, and covers it. It is
+// pure: text in, text out, and every function may be called from any goroutine.
 //
-// It is a second line of defence for what agents are shown, and no guarantee: it knows the shapes
-// of some common secrets, and a password that looks like a word passes. Nothing of the user's own
-// screen is ever covered, nor what an agent typed itself.
+// It is a second line of defence for the text that agents see, without a guarantee: it recognises
+// the shapes of some common secrets, and a password that looks like a word passes. It never covers
+// the user's own screen, nor text that an agent typed itself.
 //
-// The rules know: tokens by their prefixes and the values of services by their names, after the
-// rules of gitleaks (gitleaks.txt) and by hand (byhand.txt); JSON web tokens (RFC 7519); private
-// keys in PEM (RFC 7468), also where only a part of them is on the screen; the password in a URL
-// (RFC 3986 3.2.1); the value of a name such as db_password, apiToken or AWS_SECRET_ACCESS_KEY
-// (names.go, values.go), in files, JSON, connection strings, flags and URLs; the headers of HTTP
-// that carry one; and the passwords of netrc(5), curl -u, mysql -p, sshpass, SQL's users and
-// docker's configuration.
+// The rules recognise: tokens by their prefixes and the values of services by their names, after
+// the rules of gitleaks (gitleaks.txt) and by hand (byhand.txt); JSON web tokens (RFC 7519);
+// private keys in PEM (RFC 7468), also where only a part of them is on the screen; the password in
+// a URL (RFC 3986 3.2.1); the value of a name such as db_password, apiToken or
+// AWS_SECRET_ACCESS_KEY (names.go, values.go), in files, JSON, connection strings, flags and URLs;
+// the headers of HTTP that carry one; and the passwords of netrc(5), curl -u, mysql -p, sshpass,
+// SQL's users and docker's configuration.
 //
-// A name has more values than secrets: in source code another name or a call, in a manual a word. A
-// quoted or random-looking value counts, and so does the whole line of a file; a doubtful value is
-// shown.
+// Not every value of such a name is a secret: in source code it may be another name or a call, in a
+// manual a word. A quoted or random-looking value counts, and so does the whole line of a file; a
+// doubtful value is shown.
 //
-// A secret is painted in pieces, and no piece of it shall be seen. So a prefix with a single
-// character behind it counts while the program is printing there, and where it ends a line.
+// A secret is painted in pieces, none of which may be visible. So a prefix with a single character
+// behind it counts while the program is printing there, and where it ends a line.
 package redact
 
 import (

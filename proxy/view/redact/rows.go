@@ -11,7 +11,7 @@ import (
 type Rows struct {
 	Text []string
 	Cols int
-	// Wrapped says that row i goes on in the next one.
+	// Wrapped reports whether row i continues in the next one.
 	Wrapped func(i int) bool
 	// Print and At are the row and the byte where the program is printing; At is -1 for nowhere.
 	Print, At int

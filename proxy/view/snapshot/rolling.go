@@ -1,7 +1,7 @@
 // Package snapshot decides what agents are told and when: the rolling text of a session, the rate
 // of its snapshots, whether its screen has settled, and the waits for a fact on it.
 //
-// It knows no sockets and no terminal model, has no clock and starts no goroutine: the observer
+// It uses no sockets, no terminal model and no clock, and starts no goroutines: the observer
 // owns every value of this package, passes the time in, and asks when to look again.
 package snapshot
 
