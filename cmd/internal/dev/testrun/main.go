@@ -8,8 +8,8 @@
 // that pass then are listed as flaky, and do not fail the run. Data races and tests that do not end
 // always fail it.
 //
-// The other arguments are those of go test, each flag with its value in one word, as -timeout=5m. The
-// arguments after "then" run afterwards, those after "beside" at the same time. If tmux or a C
+// The other arguments are those of go test, each flag with its value in one word, as -timeout=5m.
+// The arguments after "then" run afterwards, those after "beside" at the same time. If tmux or a C
 // compiler is missing and needed, it fails unless $SKIP_OK is 1. The second form prints a pattern
 // for -run: the tests that need something.
 package main
