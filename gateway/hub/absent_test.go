@@ -2,6 +2,7 @@ package hub
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,7 +59,14 @@ func TestNoAnswerRevealsASessionR56(t *testing.T) {
 					with, work := answers(t, member, m, func(h *Hub) { there(h, ns) })
 					without, same := answers(t, member, m, func(*Hub) {})
 					require.Equal(t, without, with)
-					require.InDelta(t, same, work, 6, "allocations") // the race detector empties pools now and then
+					for range 20 { // the race detector empties pools now and then; a real difference stays
+						if math.Abs(same-work) <= 6 {
+							break
+						}
+						_, work = answers(t, member, m, func(h *Hub) { there(h, ns) })
+						_, same = answers(t, member, m, func(*Hub) {})
+					}
+					require.InDelta(t, same, work, 6, "allocations")
 				})
 			}
 		}
