@@ -33,6 +33,22 @@ func TestAPhoneFollowsTheCursor(t *testing.T) {
 	b.WaitFor(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
 }
 
+// The smallest phones have room for what is pressed: no label breaks, and no button is cut off.
+func TestASmallPhone(t *testing.T) {
+	t.Parallel()
+	p := place{t, [2]int64{360, 640}, "dark"}
+	const broken = `[...document.querySelectorAll('button')].filter((e) => e.checkVisibility()).filter((e) => {
+		const text = document.createRange(), r = e.getBoundingClientRect();
+		text.selectNodeContents(e);
+		return new Set([...text.getClientRects()].map((line) => line.top)).size > 1 || r.right > innerWidth;
+	}).map((e) => e.textContent)`
+	b := asked(p, p.open(desk(t, true), "s=vim-1"))
+	require.Empty(t, browser.JS[[]string](b, broken))
+	b = converses(p, "Chat", true)
+	require.Empty(t, browser.JS[[]string](b, broken))
+	b.WaitFor(`((r) => r && r.height > 40 && r.bottom <= innerHeight)(` + browser.Button("Send") + `?.getBoundingClientRect())`)
+}
+
 // A phone's list is where it was left, by either way back.
 func TestAPhonesListKeepsItsPlace(t *testing.T) {
 	t.Parallel()
