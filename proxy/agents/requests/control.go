@@ -44,7 +44,7 @@ func (g *grants) handleControlRequest(m *protocol.ControlRequest) {
 		err := g.askControl(now, r)
 		g.Recorder.RecordRequest(r, err)
 		if errors.Is(err, control.ErrBusy) && g.Control.State(now).Agent.ID != r.Agent.ID {
-			g.Status.NoteRival(r.Agent.ID)
+			g.Status.NoteRival(r.Agent.ID, true)
 		}
 		if err != nil {
 			g.Link.Send(notNowError(m.RequestID, err))
@@ -86,7 +86,7 @@ func (g *grants) handleRelease(m *protocol.ControlRelease) {
 		g.book.NoteGone(m.AgentID)
 	}
 	ok := g.Pump.Post(func(now time.Time) {
-		g.Status.DropRival(m.AgentID)
+		g.Status.NoteRival(m.AgentID, false)
 		if !g.Control.Release(now, m.AgentID, why) && !m.Gone {
 			sendError(
 				g.Link,

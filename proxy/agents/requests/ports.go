@@ -179,10 +179,9 @@ type Terminal interface {
 // use.
 type Status interface {
 	// NoteRequest notes a request of an agent, NoteRival a request for the keyboard that another
-	// agent has, and DropRival that the agent no longer asks.
+	// agent has, or that the agent no longer asks.
 	NoteRequest()
-	NoteRival(agentID string)
-	DropRival(agentID string)
+	NoteRival(agentID string, asks bool)
 	// ShowControlChange shows a change of control; line is what the agent left on the line, and
 	// note its parting message.
 	ShowControlChange(e control.Event, line, note string)

@@ -149,10 +149,11 @@ type stagedStatus struct {
 	s *stage
 }
 
-func (t stagedStatus) NoteRival(id string) { t.s.rivals = append(t.s.rivals, id) }
-
-func (t stagedStatus) DropRival(id string) {
+func (t stagedStatus) NoteRival(id string, asks bool) {
 	t.s.rivals = slices.DeleteFunc(t.s.rivals, func(r string) bool { return r == id })
+	if asks {
+		t.s.rivals = append(t.s.rivals, id)
+	}
 }
 
 func (stagedStatus) NoteRequest()                    {}

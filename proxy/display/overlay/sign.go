@@ -29,27 +29,23 @@ type sign struct {
 	wake   *time.Timer          // redraws it at rest
 }
 
-// NoteRival notes that an agent asked for the keyboard while another one has it.
-func (s *Status) NoteRival(agentID string) {
+// NoteRival notes that an agent asks for the keyboard while another one has it, or no longer asks:
+// it gave up, or is gone.
+func (s *Status) NoteRival(agentID string, asks bool) {
 	s.mu.Lock()
-	if s.sign.rivals == nil {
-		s.sign.rivals = make(map[string]time.Time)
-	}
-	if _, known := s.sign.rivals[agentID]; known || len(s.sign.rivals) < maxRivals {
+	_, known := s.sign.rivals[agentID]
+	switch {
+	case !asks:
+		delete(s.sign.rivals, agentID)
+	case known || len(s.sign.rivals) < maxRivals:
+		if s.sign.rivals == nil {
+			s.sign.rivals = make(map[string]time.Time)
+		}
 		s.sign.rivals[agentID] = time.Now().Add(rivalFor)
 		time.AfterFunc(rivalFor, s.conf.Repaint)
 	}
 	s.mu.Unlock()
-	s.conf.Repaint()
-}
-
-// DropRival notes that an agent no longer asks: it gave up, or is gone.
-func (s *Status) DropRival(agentID string) {
-	s.mu.Lock()
-	_, asked := s.sign.rivals[agentID]
-	delete(s.sign.rivals, agentID)
-	s.mu.Unlock()
-	if asked {
+	if asks || known {
 		s.conf.Repaint()
 	}
 }
