@@ -54,6 +54,12 @@ func (p *program) Write(b []byte) (int, error) {
 // order matters: output goes from the kernel to the copier's hand.
 func (p *program) HasOutput() bool { return p.Child.HasOutput() || p.s.copier.InHand() }
 
+// CountQueued is CountUnread and then HasOutput.
+func (p *program) CountQueued() (unread int, output bool) {
+	unread, output = p.Child.CountQueued()
+	return unread, output || p.s.copier.InHand()
+}
+
 // CountWrites counts the writes that have begun, and those that have ended. It may be called from
 // any goroutine.
 func (p *program) CountWrites() (begun, ended uint64) { return p.begun.Load(), p.ended.Load() }

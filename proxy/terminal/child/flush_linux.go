@@ -77,11 +77,35 @@ func stealInput(slave int) (unread int) {
 	return unread + waitingInput(slave)
 }
 
+// CountQueued is CountUnread and then HasOutput, in one look at the kernel's queues. poll(2) looks
+// at its descriptors in their order.
+func (t *terminal) CountQueued() (unread int, output bool) {
+	slave, err := t.openSlave()
+	if err != nil {
+		return 0, t.HasOutput()
+	}
+	defer unix.Close(slave)
+	fds := []unix.PollFd{
+		{Fd: int32(slave), Events: unix.POLLIN},
+		{Fd: int32(t.master), Events: unix.POLLIN},
+	}
+	pollNow(fds)
+	if fds[0].Revents&unix.POLLIN != 0 {
+		unread = countInput(slave)
+	}
+	return unread, fds[1].Revents&unix.POLLIN != 0
+}
+
 // waitingInput returns how many bytes the kernel has for a reader of the slave now.
 func waitingInput(slave int) int {
 	if !readable(slave) { // a poll makes the kernel first deliver the bytes on their way
 		return 0
 	}
+	return countInput(slave)
+}
+
+// countInput is waitingInput of a slave that can be read.
+func countInput(slave int) int {
 	n, err := unix.IoctlGetInt(slave, unix.TIOCINQ)
 	if err != nil {
 		return 0

@@ -32,6 +32,9 @@ func (c *Child) GroupLeader() (GroupLeader, bool) {
 // Linux is asked.
 func (t *terminal) CountUnread() int { return 0 }
 
+// CountQueued is CountUnread and then HasOutput.
+func (t *terminal) CountQueued() (unread int, output bool) { return 0, t.HasOutput() }
+
 // FlushInput drops what was written to the program and not yet read by it. The BSDs keep one queue
 // for both sides; the slave is opened by name for as long as the call takes. How much that was is
 // only known on Linux.

@@ -60,10 +60,15 @@ func (t *terminal) HasOutput() bool { return readable(t.master) }
 
 func readable(fd int) bool {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	pollNow(fds)
+	return fds[0].Revents&unix.POLLIN != 0
+}
+
+// pollNow looks at the descriptors without waiting.
+func pollNow(fds []unix.PollFd) {
 	for {
-		n, err := unix.Poll(fds, 0)
-		if !errors.Is(err, unix.EINTR) {
-			return err == nil && n > 0 && fds[0].Revents&unix.POLLIN != 0
+		if _, err := unix.Poll(fds, 0); !errors.Is(err, unix.EINTR) {
+			return
 		}
 	}
 }

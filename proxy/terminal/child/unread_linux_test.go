@@ -29,8 +29,33 @@ func TestUnread(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, len(c.typed), n)
 			require.Eventually(t, func() bool { return p.CountUnread() == c.want }, 2*time.Minute, time.Millisecond)
+			unread, output := p.CountQueued()
+			require.Equal(t, c.want, unread)
+			require.False(t, output)
 		})
 	}
+}
+
+// One look finds what is queued in both directions.
+func TestCountQueued(t *testing.T) {
+	p := start(t, "stty raw -echo; echo ready; head -c 1 >/dev/null; printf out; exec sleep 1000", nil)
+	until(t, p, "ready\n")
+	_, err := p.Write([]byte("k"))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		unread, output := p.CountQueued()
+		return unread == 0 && output
+	}, 2*time.Minute, time.Millisecond)
+	_, err = p.Write([]byte("more"))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		unread, output := p.CountQueued()
+		return unread == 4 && output
+	}, 2*time.Minute, time.Millisecond)
+	until(t, p, "out")
+	unread, output := p.CountQueued()
+	require.Equal(t, 4, unread)
+	require.False(t, output)
 }
 
 func TestUnreadOfAProgramThatEnded(t *testing.T) {

@@ -16,7 +16,7 @@ type inputProgram struct {
 }
 
 func (p *inputProgram) CountWrites() (begun, ended uint64) { return p.begun, p.ended }
-func (p *inputProgram) CountUnread() int                   { p.asked++; return p.unread }
+func (p *inputProgram) CountQueued() (int, bool)           { p.asked++; return p.unread, p.output }
 func (p *inputProgram) HasOutput() bool                    { return p.output }
 
 // The program's input is asked for again where it may have grown since it was found empty: after a
@@ -55,4 +55,17 @@ func TestHasStayedCaughtUp(t *testing.T) {
 			require.Equal(t, c.asks, p.asked > 0)
 		})
 	}
+}
+
+func TestHasCaughtUp(t *testing.T) {
+	p := &inputProgram{begun: 1, ended: 1}
+	i := inlet{program: p}
+	require.True(t, i.HasCaughtUp())
+	p.output = true
+	require.False(t, i.HasCaughtUp(), "output is on its way")
+	p.unread, p.output = 1, false
+	require.False(t, i.HasCaughtUp(), "input is unread")
+	p.unread = 0
+	i.spool.add([]byte("out"))
+	require.False(t, i.HasCaughtUp(), "the model lacks output")
 }

@@ -75,6 +75,8 @@ type Program interface {
 	// HasOutput reports whether the program has printed something that the observer was not fed
 	// yet.
 	HasOutput() bool
+	// CountQueued is CountUnread and then HasOutput, in that order, with fewer system calls.
+	CountQueued() (unread int, output bool)
 }
 
 // Session is the part of the session that the observer needs if agents may observe. The observer
@@ -258,9 +260,9 @@ func (r *rhythm) LastChange() time.Time { return r.throttle.LastChange() }
 // that the program has printed.
 func (i *inlet) HasCaughtUp() bool {
 	begun, ended := i.program.CountWrites()
-	unread := i.program.CountUnread()
+	unread, output := i.program.CountQueued()
 	i.emptied, i.emptiedAt = unread == 0 && begun == ended, begun
-	return unread == 0 && i.hasFedAll()
+	return unread == 0 && !output && i.isSpoolEmpty()
 }
 
 // HasStayedCaughtUp is HasCaughtUp after it was true and the line settings were read; canonical
@@ -333,9 +335,10 @@ func (o *Observer) NoteExit(now time.Time, exit child.Exit) *protocol.Past {
 // hasFedAll reports whether the model was fed everything that the program has printed. The order
 // matters: output goes from the kernel through the copier to the spool.
 func (i *inlet) hasFedAll() bool {
-	if i.program.HasOutput() {
-		return false
-	}
+	return !i.program.HasOutput() && i.isSpoolEmpty()
+}
+
+func (i *inlet) isSpoolEmpty() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return len(i.spool.blocks) == 0

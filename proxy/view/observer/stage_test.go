@@ -82,6 +82,7 @@ func (p stagedProgram) CountWrites() (begun, ended uint64) { n := p.s.writes.Loa
 func (p stagedProgram) CountUnread() int                   { return 0 }
 func (p stagedProgram) IsOutputStopped() bool              { return false }
 func (p stagedProgram) HasOutput() bool                    { return false }
+func (p stagedProgram) CountQueued() (int, bool)           { return 0, false }
 
 func (p stagedProgram) BlockedOn() (child.Blocked, bool) {
 	p.s.looks++
