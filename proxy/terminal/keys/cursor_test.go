@@ -14,7 +14,7 @@ func TestCursorReport(t *testing.T) {
 		require.True(t, ok, "%q", in)
 		require.Equal(t, want, row, "%q", in)
 	}
-	for _, in := range []string{"", "R", "\x1b[R", "\x1b[1R", "\x1b[0;1R", "\x1b[1;1", "\x1b[?1;1R", "x\x1b[1;1R"} {
+	for _, in := range []string{"", "R", "\x1b[R", "\x1b[1R", "\x1b[0;1R", "\x1b[1;1", "\x1b[?1;1R", "x\x1b[1;1R", "\x1b[ 1;1R", "\x1b[1;1;1R"} {
 		_, ok := keys.CursorReport([]byte(in))
 		require.False(t, ok, "%q", in)
 	}
