@@ -51,7 +51,7 @@ func TestEveryMessageIsInTheList(t *testing.T) {
 		}
 	}
 	for _, m := range messages {
-		listed = append(listed, reflect.TypeOf(m.empty).Elem().Name())
+		listed = append(listed, reflect.TypeOf(m.zero).Elem().Name())
 	}
 	require.ElementsMatch(t, declared, listed)
 }

@@ -75,35 +75,53 @@ type special struct {
 	standMods int32
 }
 
-// specials are the keys by name. Escape, Enter, Tab and Backspace have C0 codes,
-// which are also their numbers in the kitty protocol.
+// namedKeys are keys whose name no rule makes. Escape, Enter, Tab and Backspace have C0 codes, which
+// are also their numbers in the kitty protocol.
+var namedKeys = [...]special{
+	{name: "enter", aliases: []string{"return", "ret", "cr"}, kitty: 13, typed: "\r"},
+	{name: "tab", kitty: 9, typed: "\t"},
+	{name: "esc", aliases: []string{"escape"}, kitty: 27, typed: "\x1b"},
+	{name: "backspace", aliases: []string{"bs", "bspace"}, kitty: 127, typed: "\x7f"},
+	{name: "delete", aliases: []string{"del", "dc"}, number: 3},
+	{name: "insert", aliases: []string{"ins", "ic"}, number: 2},
+	{name: "up", aliases: []string{"arrow-up", "arrowup"}, letter: 'A', cursor: true},
+	{name: "down", aliases: []string{"arrow-down", "arrowdown"}, letter: 'B', cursor: true},
+	{name: "right", aliases: []string{"arrow-right", "arrowright"}, letter: 'C', cursor: true},
+	{name: "left", aliases: []string{"arrow-left", "arrowleft"}, letter: 'D', cursor: true},
+	{name: "home", letter: 'H', cursor: true},
+	{name: "end", letter: 'F', cursor: true},
+	{name: "pageup", aliases: []string{"pgup", "page-up", "ppage", "prior"}, number: 5},
+	{name: "pagedown", aliases: []string{"pgdn", "pgdown", "page-down", "npage", "next"}, number: 6},
+	{name: "kp-enter", aliases: []string{"kpenter"}, ss3: 'M', kitty: 57414, typed: "\r", keypad: true},
+	{name: "kp-plus", aliases: []string{"kp-add"}, ss3: 'k', kitty: 57413, typed: "+", keypad: true},
+	{name: "kp-minus", aliases: []string{"kp-subtract"}, ss3: 'm', kitty: 57412, typed: "-", keypad: true},
+	{name: "kp-multiply", ss3: 'j', kitty: 57411, typed: "*", keypad: true},
+	{name: "kp-divide", ss3: 'o', kitty: 57410, typed: "/", keypad: true},
+	{name: "kp-decimal", aliases: []string{"kp-dot"}, ss3: 'n', kitty: 57409, typed: ".", keypad: true},
+	{name: "kp-separator", aliases: []string{"kp-comma"}, ss3: 'l', kitty: 57416, typed: ",", keypad: true},
+	{name: "kp-equal", ss3: 'X', kitty: 57415, typed: "=", keypad: true},
+	{name: "menu", number: 29, kitty: 57363},
+
+	// The keypad without Num Lock: only the kitty protocol tells its keys from the others.
+	{name: "kp-left", letter: 'D', kitty: 57417, cursor: true},
+	{name: "kp-right", letter: 'C', kitty: 57418, cursor: true},
+	{name: "kp-up", letter: 'A', kitty: 57419, cursor: true},
+	{name: "kp-down", letter: 'B', kitty: 57420, cursor: true},
+	{name: "kp-pageup", aliases: []string{"kp-pgup"}, number: 5, kitty: 57421},
+	{name: "kp-pagedown", aliases: []string{"kp-pgdn"}, number: 6, kitty: 57422},
+	{name: "kp-home", letter: 'H', kitty: 57423, cursor: true},
+	{name: "kp-end", letter: 'F', kitty: 57424, cursor: true},
+	{name: "kp-insert", aliases: []string{"kp-ins"}, number: 2, kitty: 57425},
+	{name: "kp-delete", aliases: []string{"kp-del"}, number: 3, kitty: 57426},
+	{name: "kp-begin", letter: 'E', kitty: 57427, cursor: true},
+}
+
+// specials are the keys by name.
 var specials = sync.OnceValue(func() []*special {
-	list := []*special{
-		{name: "enter", aliases: []string{"return", "ret", "cr"}, kitty: 13, typed: "\r"},
-		{name: "tab", kitty: 9, typed: "\t"},
-		{name: "esc", aliases: []string{"escape"}, kitty: 27, typed: "\x1b"},
-		{name: "backspace", aliases: []string{"bs", "bspace"}, kitty: 127, typed: "\x7f"},
-		{name: "delete", aliases: []string{"del", "dc"}, number: 3},
-		{name: "insert", aliases: []string{"ins", "ic"}, number: 2},
-		{name: "up", aliases: []string{"arrow-up", "arrowup"}, letter: 'A', cursor: true},
-		{name: "down", aliases: []string{"arrow-down", "arrowdown"}, letter: 'B', cursor: true},
-		{name: "right", aliases: []string{"arrow-right", "arrowright"}, letter: 'C', cursor: true},
-		{name: "left", aliases: []string{"arrow-left", "arrowleft"}, letter: 'D', cursor: true},
-		{name: "home", letter: 'H', cursor: true},
-		{name: "end", letter: 'F', cursor: true},
-		{name: "pageup", aliases: []string{"pgup", "page-up", "ppage", "prior"}, number: 5},
-		{name: "pagedown", aliases: []string{"pgdn", "pgdown", "page-down", "npage", "next"}, number: 6},
-		{name: "kp-enter", aliases: []string{"kpenter"}, ss3: 'M', kitty: 57414, typed: "\r", keypad: true},
-		{name: "kp-plus", aliases: []string{"kp-add"}, ss3: 'k', kitty: 57413, typed: "+", keypad: true},
-		{name: "kp-minus", aliases: []string{"kp-subtract"}, ss3: 'm', kitty: 57412, typed: "-", keypad: true},
-		{name: "kp-multiply", ss3: 'j', kitty: 57411, typed: "*", keypad: true},
-		{name: "kp-divide", ss3: 'o', kitty: 57410, typed: "/", keypad: true},
-		{name: "kp-decimal", aliases: []string{"kp-dot"}, ss3: 'n', kitty: 57409, typed: ".", keypad: true},
-		{name: "kp-separator", aliases: []string{"kp-comma"}, ss3: 'l', kitty: 57416, typed: ",", keypad: true},
-		{name: "kp-equal", ss3: 'X', kitty: 57415, typed: "=", keypad: true},
-		{name: "menu", number: 29, kitty: 57363},
+	var list []*special
+	for i := range namedKeys {
+		list = append(list, &namedKeys[i])
 	}
-	list = append(list, keypadMoves()...)
 	list = append(list, onlyKitty()...)
 	for i := range byte(10) {
 		digit := string(rune('0' + i))
@@ -114,24 +132,6 @@ var specials = sync.OnceValue(func() []*special {
 	}
 	return append(list, functionKeys()...)
 })
-
-// keypadMoves returns the keys of the keypad without Num Lock. Only the kitty protocol tells them
-// from the others.
-func keypadMoves() []*special {
-	return []*special{
-		{name: "kp-left", letter: 'D', kitty: 57417, cursor: true},
-		{name: "kp-right", letter: 'C', kitty: 57418, cursor: true},
-		{name: "kp-up", letter: 'A', kitty: 57419, cursor: true},
-		{name: "kp-down", letter: 'B', kitty: 57420, cursor: true},
-		{name: "kp-pageup", aliases: []string{"kp-pgup"}, number: 5, kitty: 57421},
-		{name: "kp-pagedown", aliases: []string{"kp-pgdn"}, number: 6, kitty: 57422},
-		{name: "kp-home", letter: 'H', kitty: 57423, cursor: true},
-		{name: "kp-end", letter: 'F', kitty: 57424, cursor: true},
-		{name: "kp-insert", aliases: []string{"kp-ins"}, number: 2, kitty: 57425},
-		{name: "kp-delete", aliases: []string{"kp-del"}, number: 3, kitty: 57426},
-		{name: "kp-begin", letter: 'E', kitty: 57427, cursor: true},
-	}
-}
 
 // onlyKitty are keys that no other protocol has codes for.
 func onlyKitty() []*special {

@@ -50,48 +50,60 @@ func defaultModes() Modes {
 	return Modes{LocalEchoOff: true, AutoWrap: true, AutoRepeat: true, CursorVisible: true}
 }
 
-// The switches by their numbers: those of SM, and those of DECSET that are nothing else.
-var (
-	ansiModes = map[int]func(*Modes) *bool{
-		2:  func(m *Modes) *bool { return &m.KeyboardLock },
-		4:  func(m *Modes) *bool { return &m.Insert },
-		12: func(m *Modes) *bool { return &m.LocalEchoOff },
-		20: func(m *Modes) *bool { return &m.NewLine },
-	}
-	decModes = map[int]func(*Modes) *bool{
-		1:    func(m *Modes) *bool { return &m.AppCursor },
-		5:    func(m *Modes) *bool { return &m.Reverse },
-		6:    func(m *Modes) *bool { return &m.Origin },
-		7:    func(m *Modes) *bool { return &m.AutoWrap },
-		8:    func(m *Modes) *bool { return &m.AutoRepeat },
-		12:   func(m *Modes) *bool { return &m.CursorBlink },
-		25:   func(m *Modes) *bool { return &m.CursorVisible },
-		45:   func(m *Modes) *bool { return &m.ReverseWrap },
-		66:   func(m *Modes) *bool { return &m.AppKeypad },
-		67:   func(m *Modes) *bool { return &m.Backarrow },
-		69:   func(m *Modes) *bool { return &m.LeftRight },
-		1004: func(m *Modes) *bool { return &m.Focus },
-		1007: func(m *Modes) *bool { return &m.AlternateScroll },
-		2004: func(m *Modes) *bool { return &m.BracketedPaste },
-		2026: func(m *Modes) *bool { return &m.Sync },
-		2027: func(m *Modes) *bool { return &m.Graphemes },
-		2031: func(m *Modes) *bool { return &m.ColorScheme },
-		9001: func(m *Modes) *bool { return &m.Win32Input },
-	}
-)
-
 // ansiMode returns the mode of SM n, or nil.
 func (m *Modes) ansiMode(n int) *bool {
-	if of := ansiModes[n]; of != nil {
-		return of(m)
+	switch n {
+	case 2:
+		return &m.KeyboardLock
+	case 4:
+		return &m.Insert
+	case 12:
+		return &m.LocalEchoOff
+	case 20:
+		return &m.NewLine
 	}
 	return nil
 }
 
 // decMode returns the mode of DECSET n if it is a plain switch, or nil.
 func (m *Modes) decMode(n int) *bool {
-	if of := decModes[n]; of != nil {
-		return of(m)
+	switch n {
+	case 1:
+		return &m.AppCursor
+	case 5:
+		return &m.Reverse
+	case 6:
+		return &m.Origin
+	case 7:
+		return &m.AutoWrap
+	case 8:
+		return &m.AutoRepeat
+	case 12:
+		return &m.CursorBlink
+	case 25:
+		return &m.CursorVisible
+	case 45:
+		return &m.ReverseWrap
+	case 66:
+		return &m.AppKeypad
+	case 67:
+		return &m.Backarrow
+	case 69:
+		return &m.LeftRight
+	case 1004:
+		return &m.Focus
+	case 1007:
+		return &m.AlternateScroll
+	case 2004:
+		return &m.BracketedPaste
+	case 2026:
+		return &m.Sync
+	case 2027:
+		return &m.Graphemes
+	case 2031:
+		return &m.ColorScheme
+	case 9001:
+		return &m.Win32Input
 	}
 	return nil
 }

@@ -17,15 +17,21 @@ type table struct {
 	index [5 * 17 * 128]uint8 // 0 means no operation; ops[0] is unused
 }
 
-func newTable(entries map[string]op) *table {
+// sequence is an operation and its key, such as "m", "?h", " q" or "?$p".
+type sequence struct {
+	key string
+	op  op
+}
+
+func newTable(entries []sequence) *table {
 	t := &table{ops: make([]op, 1, len(entries)+2)}
-	for key, o := range entries {
-		t.add(key, o)
+	for _, e := range entries {
+		t.add(e.key, e.op)
 	}
 	return t
 }
 
-// add enters o under a key such as "m", "?h", " q" or "?$p".
+// add enters o under a key.
 func (t *table) add(key string, o op) {
 	var marker, inter byte
 	if key[0] >= '<' && key[0] <= '?' && len(key) > 1 {

@@ -51,10 +51,22 @@ func sweepStates() map[string]string {
 	}
 }
 
+// keysOf returns the keys of a table, in order. No key stands there twice.
+func keysOf(table []sequence) (keys []string) {
+	for _, s := range table {
+		keys = append(keys, s.key)
+	}
+	slices.Sort(keys)
+	if n := len(keys); len(slices.Compact(keys)) != n {
+		panic("a key stands in a table twice")
+	}
+	return keys
+}
+
 // sweepUnits returns the sequences of all tables with all parameters, alone and after a character.
 func sweepUnits() (units []string) {
 	var sequences []string
-	for _, key := range slices.Sorted(maps.Keys(controlSequences())) {
+	for _, key := range keysOf(controlSequences[:]) {
 		at := 0
 		if key[0] >= '<' && key[0] <= '?' && len(key) > 1 {
 			at = 1
@@ -63,7 +75,7 @@ func sweepUnits() (units []string) {
 			sequences = append(sequences, "\x1b["+key[:at]+p+key[at:])
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(escapeSequences())) {
+	for _, key := range keysOf(escapeSequences[:]) {
 		sequences = append(sequences, "\x1b"+key)
 	}
 	for c := range rune(0x20) {
