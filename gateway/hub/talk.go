@@ -174,7 +174,7 @@ func (t *conversation) trimRecords(limit int) {
 		if len(t.gaps) > 0 && t.gaps[0].before <= number {
 			t.gaps[0] = gap{next, t.gaps[0].count + 1}
 		} else {
-			t.gaps = slices.Insert(t.gaps, 0, gap{next, 1})
+			t.gaps = append([]gap{{next, 1}}, t.gaps...)
 		}
 	}
 }
@@ -182,9 +182,8 @@ func (t *conversation) trimRecords(limit int) {
 // addGap records a gap. If there are too many, the oldest two become one.
 func (t *conversation) addGap(g gap) {
 	if len(t.gaps) == maxGaps {
-		t.gaps = slices.Replace(
-			t.gaps, 0, 2, gap{t.gaps[1].before, t.gaps[0].count + t.gaps[1].count},
-		)
+		t.gaps[1].count += t.gaps[0].count
+		t.gaps = slices.Delete(t.gaps, 0, 1)
 	}
 	t.gaps = append(t.gaps, g)
 }

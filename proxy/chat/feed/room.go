@@ -175,7 +175,8 @@ func (r *Room) SetHidden(now time.Time, on bool) {
 	case on:
 		r.shown = make(chan struct{})
 		if len(r.hidden) == mostHidden {
-			r.hidden = slices.Replace(r.hidden, 0, 2, span{r.hidden[0].from, r.hidden[1].to})
+			r.hidden[1].from = r.hidden[0].from
+			r.hidden = slices.Delete(r.hidden, 0, 1)
 		}
 		r.hidden = append(r.hidden, span{from: now.Truncate(time.Millisecond)}) // the precision of records on the wire
 	default:

@@ -2,6 +2,7 @@ package line
 
 import (
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -152,7 +153,7 @@ const closingPairs = `)]}"'` + "`"
 func LacksTyped(shown string, typed []string) bool {
 	shown = strings.ReplaceAll(shown, "\n", "")
 	runs := slices.Clone(typed)
-	slices.SortStableFunc(runs, func(a, b string) int { return len(b) - len(a) })
+	sort.SliceStable(runs, func(i, k int) bool { return len(runs[i]) > len(runs[k]) })
 	for _, run := range runs {
 		run = strings.TrimSpace(strings.ReplaceAll(run, "\n", ""))
 		before, after, ok := strings.Cut(shown, run)

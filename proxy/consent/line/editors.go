@@ -151,36 +151,39 @@ func isOperand(arg string) bool { return arg != "" && arg[0] != '-' }
 func always([]string) bool { return true }
 func never([]string) bool  { return false }
 
-// hasOperand returns a test whether arguments have an operand, a script to run, or an option that
-// names a command. runs are the letters of such options; takers are options, short or long, whose
-// value is the next argument.
+// hasOperand returns a test whether arguments have an operand, as [findOperand] says.
 func hasOperand(runs string, takers ...string) func(args []string) bool {
-	return func(args []string) bool {
-		for i := 0; i < len(args); i++ {
-			a := args[i]
-			switch {
-			case a == "" || a == "-" || a == "+":
-			case a == "--":
-				return i+1 < len(args)
-			case strings.HasPrefix(a, "--"):
-				name, _, given := strings.Cut(a[2:], "=")
-				if name == "command" || name == "eval" || name == "print" {
-					return true
-				}
-				if !given && slices.Contains(takers, name) {
-					i++
-				}
-			case a[0] == '-' || a[0] == '+':
-				if strings.ContainsAny(a[1:], runs) {
-					return true
-				}
-				if slices.Contains(takers, a[len(a)-1:]) {
-					i++
-				}
-			default:
+	return func(args []string) bool { return findOperand(args, runs, takers) }
+}
+
+// findOperand reports whether arguments have an operand, a script to run, or an option that names a
+// command. runs are the letters of such options; takers are options, short or long, whose value is
+// the next argument.
+func findOperand(args []string, runs string, takers []string) bool {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "" || a == "-" || a == "+":
+		case a == "--":
+			return i+1 < len(args)
+		case strings.HasPrefix(a, "--"):
+			name, _, given := strings.Cut(a[2:], "=")
+			if name == "command" || name == "eval" || name == "print" {
 				return true
 			}
+			if !given && slices.Contains(takers, name) {
+				i++
+			}
+		case a[0] == '-' || a[0] == '+':
+			if strings.ContainsAny(a[1:], runs) {
+				return true
+			}
+			if slices.Contains(takers, a[len(a)-1:]) {
+				i++
+			}
+		default:
+			return true
 		}
-		return false
 	}
+	return false
 }

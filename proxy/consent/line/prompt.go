@@ -111,7 +111,7 @@ func IsCookedShell(f Facts) bool {
 		return true
 	}
 	return plainShells[path.Base(f.Program.Exe)] && len(f.Program.Args) > 0 &&
-		!hasOperand("c", "o")(f.Program.Args[1:])
+		!findOperand(f.Program.Args[1:], "c", []string{"o"})
 }
 
 // plainShells usually have no active line editor.

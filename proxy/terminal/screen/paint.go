@@ -2,7 +2,6 @@ package screen
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 )
@@ -312,8 +311,10 @@ func (t *terminal) appendRows(dst []byte, g *grid) []byte {
 }
 
 func (p *palette) append(dst []byte) []byte {
-	for _, i := range slices.Sorted(maps.Keys(p.indexed)) {
-		dst = fmt.Appendf(dst, "\x1b]4;%d;%s\x1b\\", i, p.indexed[i].spec())
+	for i := range 256 {
+		if c, ok := p.indexed[uint8(i)]; ok {
+			dst = fmt.Appendf(dst, "\x1b]4;%d;%s\x1b\\", i, c.spec())
+		}
 	}
 	for i, c := range p.dynamic {
 		if c.set {

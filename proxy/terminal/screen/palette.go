@@ -2,8 +2,6 @@ package screen
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -142,9 +140,10 @@ func (s *Screen) ResolveColor(c Color, fg bool) (r, g, b uint8) {
 // and for "foreground" and "background" (OSC 10 and 11).
 func (s *Screen) EachPaletteChange(each func(name string, r, g, b uint8)) {
 	p := &s.t.palette
-	for _, i := range slices.Sorted(maps.Keys(p.indexed)) {
-		c := p.indexed[i]
-		each(strconv.Itoa(int(i)), c.r, c.g, c.b)
+	for i := range 256 {
+		if c, ok := p.indexed[uint8(i)]; ok {
+			each(strconv.Itoa(i), c.r, c.g, c.b)
+		}
 	}
 	for i, name := range [2]string{"foreground", "background"} {
 		if c := p.dynamic[i]; c.set {

@@ -1,8 +1,8 @@
 package screen
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"unicode/utf8"
 )
 
@@ -161,7 +161,7 @@ func (f *reflower) followAnchors(t *terminal, cursor, first *anchor) (renumber f
 			places[p], f.anchors = a, append(f.anchors, a)
 		}
 	})
-	slices.SortStableFunc(f.anchors, func(a, b *anchor) int { return cmp.Compare(a.y, b.y) })
+	sort.SliceStable(f.anchors, func(i, k int) bool { return f.anchors[i].y < f.anchors[k].y })
 	if f.cols != t.cols { // other rows, and those of the screen had numbers already
 		t.renumbered += uint64(t.hist.length + t.rows)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -177,8 +178,8 @@ func (f *File) newTable(
 		sub.begins = line
 		t.Tables = append(t.Tables, sub)
 	}
-	slices.SortStableFunc(t.Settings, func(a, b Setting) int { return a.Line - b.Line })
-	slices.SortStableFunc(t.Tables, func(a, b *Table) int { return a.FirstLine() - b.FirstLine() })
+	sort.SliceStable(t.Settings, func(i, k int) bool { return t.Settings[i].Line < t.Settings[k].Line })
+	sort.SliceStable(t.Tables, func(i, k int) bool { return t.Tables[i].FirstLine() < t.Tables[k].FirstLine() })
 	return t, nil
 }
 
