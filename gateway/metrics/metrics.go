@@ -21,14 +21,15 @@ import (
 type Family struct {
 	// Name lacks the product's prefix; that of a counter ends in _total.
 	Name, Help string
-	// Label tells Values apart; a family without a label has one value, under "".
+	Value      float64 // of a family without a label
+	// Label tells Values apart.
 	Label  string
 	Values map[string]float64
 }
 
 // Single returns a family of one value.
 func Single[N int | uint64](name, help string, n N) Family {
-	return Family{Name: name, Help: help, Values: map[string]float64{"": float64(n)}}
+	return Family{Name: name, Help: help, Value: float64(n)}
 }
 
 // Labelled returns a family with a value for each word of a label.
@@ -127,12 +128,11 @@ func (f Family) write(b *bytes.Buffer) {
 		kind = "counter"
 	}
 	writeFamily(b, name, kind, f.Help)
+	if f.Label == "" {
+		fmt.Fprintf(b, "%s %s\n", name, formatFloat(f.Value))
+	}
 	for _, word := range slices.Sorted(maps.Keys(f.Values)) {
-		label := ""
-		if f.Label != "" {
-			label = fmt.Sprintf("{%s=%q}", f.Label, word)
-		}
-		fmt.Fprintf(b, "%s%s %s\n", name, label, formatFloat(f.Values[word]))
+		fmt.Fprintf(b, "%s{%s=%q} %s\n", name, f.Label, word, formatFloat(f.Values[word]))
 	}
 }
 

@@ -125,8 +125,8 @@ func serve(t *testing.T, v *caller) *served {
 		Stats: func() []metrics.Family {
 			return []metrics.Family{
 				{Name: "sessions", Help: "Sessions.", Label: "state", Values: map[string]float64{"running": 2, "lost": 1}},
-				{Name: "requests_waiting", Help: "Requests.", Values: map[string]float64{"": 4}},
-				{Name: "sent_bytes_total", Help: "Bytes.", Values: map[string]float64{"": 123456789}},
+				{Name: "requests_waiting", Help: "Requests.", Value: 4},
+				{Name: "sent_bytes_total", Help: "Bytes.", Value: 123456789},
 			}
 		},
 		Draw: func(w io.Writer, format string, p protocol.Screen) error {
