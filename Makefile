@@ -13,7 +13,9 @@ FUZZTIME = 30s
 
 # Static binaries: they run on any machine of the kind, also in a container without a C library.
 export CGO_ENABLED ?= 0
-BUILD = go build -trimpath -ldflags "-s -w"
+# Functions begin at multiples of 16 bytes, as those of C compilers do, and not of 32, the default for amd64: that is
+# 1 % of a program.
+BUILD = go build -trimpath -ldflags "-s -w -funcalign=16"
 
 # An older Go answers only that it cannot read go.mod, so the Go in PATH is looked at before anything that needs it.
 ifneq ($(filter-out install uninstall clean peers,$(or $(MAKECMDGOALS),all)),)
