@@ -130,7 +130,7 @@ print("\x1b[?1049lchosen:", n); open("chosen", "w").write("chosen: %d\n" % n)`},
 	{
 		// Record a change, and repeat it. It asks the terminal nothing: a late answer would become a part of the
 		// record, as it would of an eager person's.
-		name: "vim-macro", program: []string{"vim", "-u", "NONE", "-n", "--cmd", "set t_RV= t_RB= t_RF= t_u7=", "list.txt"},
+		name: "vim-macro", program: []string{"vim", "-u", "NONE", "-n", "--cmd", "set t_RV= t_RB= t_RF= t_u7= | silent! set t_RK=", "list.txt"},
 		files: map[string]string{"list.txt": numbered("item %d", 20)}, first: `^"list\.txt" 20`,
 		steps: []step{
 			{text: "qaI- ", until: `^- item 1$`},
