@@ -33,6 +33,7 @@ func (c cell) isTail() bool         { return c&tailFlag != 0 }
 func (c cell) isCluster() bool      { return c&clusterFlag != 0 }
 func (c cell) withoutContent() cell { return c &^ contentMask }
 func (c cell) isPlain() bool        { return c == 0 || c == ' ' }
+func (c cell) isBlank() bool        { return c.content().isPlain() }
 
 // width counts columns: 2 for the first half of a wide character, 0 for the second.
 func (c cell) width() int {

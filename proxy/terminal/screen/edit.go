@@ -145,7 +145,7 @@ func (t *terminal) DL() {
 // toRowStart moves to the left margin, as IL and DL do on DEC's terminals.
 func (t *terminal) toRowStart() {
 	t.x, t.pending = t.left, false
-	t.sink.Row(t.x)
+	t.sinkRow()
 }
 
 // ICH inserts blanks at the cursor (ECMA-48 8.3.64).
@@ -157,6 +157,7 @@ func (t *terminal) ICH() {
 	t.pending = false
 	t.insertCells(n)
 	t.cursorRow().fillColumns(t.x, t.x+n, t.blank())
+	t.settleReturn()
 	t.sink.InsertChars(n)
 }
 
@@ -187,6 +188,7 @@ func (t *terminal) DCH() {
 	n := min(t.parse.params.num(0), t.right-t.x+1)
 	t.pending = false
 	t.deleteCells(t.x, n)
+	t.settleReturn()
 	t.sink.DeleteChars(n)
 }
 

@@ -1,5 +1,7 @@
 package screen
 
+import "slices"
+
 // eraseRows erases whole rows, [from, to).
 func (t *terminal) eraseRows(from, to int) {
 	if from >= to {
@@ -19,6 +21,30 @@ func (t *terminal) eraseRows(from, to int) {
 // before: what a shell prints there after output without a line end is a line of its own when it is
 // wrapped anew.
 func (t *terminal) eraseCells(y, from, to int) {
+	t.clearCells(y, from, to)
+	if from == 0 && to == t.cols {
+		t.cutWrap(y - 1)
+	}
+}
+
+// eraseInRow is eraseCells for EL in the cursor's row. A row without text remains the rest of the
+// one before: a line editor that has made the terminal wrap clears the row before it goes on.
+func (t *terminal) eraseInRow(mode, from, to int) {
+	t.settleReturn()
+	cuts := from == 0 && to == t.cols && !(t.grid.isContinuation(t.y) && t.cursorRow().isBlank())
+	t.clearCells(t.y, from, to)
+	if cuts {
+		t.cutWrap(t.y - 1)
+	}
+	t.sinkErase(mode, cuts)
+}
+
+// isBlank reports whether a settled row has no text.
+func (r *row) isBlank() bool {
+	return !slices.ContainsFunc(r.cells[:r.used], func(c cell) bool { return !c.isBlank() })
+}
+
+func (t *terminal) clearCells(y, from, to int) {
 	r := t.grid.rows[y]
 	r.fillColumns(from, to, t.blank())
 	if r.pictures != nil {
@@ -26,9 +52,6 @@ func (t *terminal) eraseCells(y, from, to int) {
 	}
 	if to == t.cols {
 		r.wrapped = false
-		if from == 0 {
-			t.cutWrap(y - 1)
-		}
 	}
 	t.touchRow(y)
 }
@@ -42,19 +65,23 @@ func (t *terminal) ED() {
 	}
 	switch t.parse.params.at(0, 0) {
 	case 0:
-		t.eraseRight()
+		t.settleReturn()
+		cuts := !t.pending && t.x == 0
+		if !t.pending {
+			t.eraseCells(t.y, t.x, t.cols)
+		}
 		t.eraseRows(t.y+1, t.rows)
-		t.sink.Erase(0)
+		t.sinkErase(0, cuts)
 	case 1:
 		t.eraseRows(0, t.y)
 		t.eraseCells(t.y, 0, t.x+1)
 		t.sink.Erase(1)
 	case 2:
 		t.eraseRows(0, t.rows)
-		t.sink.Clear()
+		t.sinkClear()
 	case 3:
 		t.hist.clear()
-		t.sink.Clear()
+		t.sinkClear()
 	}
 }
 
@@ -64,25 +91,17 @@ func (t *terminal) EL() {
 		t.DECSEL()
 		return
 	}
-	mode := t.parse.params.at(0, 0)
-	switch mode {
+	switch mode := t.parse.params.at(0, 0); mode {
 	case 0:
-		t.eraseRight()
+		if t.pending { // the cursor counts as past the end, as in xterm: there is nothing to erase
+			t.sinkErase(mode, false)
+			return
+		}
+		t.eraseInRow(mode, t.x, t.cols)
 	case 1:
-		t.eraseCells(t.y, 0, t.x+1)
+		t.eraseInRow(mode, 0, t.x+1)
 	case 2:
-		t.eraseCells(t.y, 0, t.cols)
-	default:
-		return
-	}
-	t.sink.Erase(mode)
-}
-
-// eraseRight erases from the cursor to the end of its row. While a wrap is pending the cursor
-// counts as past the end, as in xterm: there is nothing to erase.
-func (t *terminal) eraseRight() {
-	if !t.pending {
-		t.eraseCells(t.y, t.x, t.cols)
+		t.eraseInRow(mode, 0, t.cols)
 	}
 }
 
@@ -95,6 +114,7 @@ func (t *terminal) ECH() {
 		t.eraseCells(t.y, t.x, t.x+n)
 	}
 	t.pending = false
+	t.settleReturn()
 	t.sink.EraseChars(n)
 }
 
@@ -182,6 +202,6 @@ func (t *terminal) DECALN() {
 	for _, r := range t.grid.rows {
 		r.coverWith('E')
 	}
-	t.sink.Clear()
+	t.sinkClear()
 	t.moveHome()
 }

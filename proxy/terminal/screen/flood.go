@@ -94,6 +94,7 @@ func (t *terminal) reportLines(p []byte, lines []line) {
 			t.sink.Control('\n')
 		}
 	}
+	t.line = textLine{}
 }
 
 // setLine sets the row's text, which is ASCII and fits.

@@ -193,7 +193,7 @@ func (t *terminal) deccolm(on bool) {
 	t.resetMargins()
 	if !t.private.keepOnColumn {
 		t.eraseRows(0, t.rows)
-		t.sink.Clear()
+		t.sinkClear()
 	}
 	t.moveHome()
 }
@@ -245,7 +245,7 @@ func (t *terminal) switchTo(g *grid) {
 	t.modes.KittyFlags = g.kitty.top()
 	t.last.valid = false
 	t.touchAll()
-	t.sink.Clear()
+	t.sinkClear()
 }
 
 // XTSAVE saves private modes (ctlseqs, CSI ? Pm s).
@@ -330,7 +330,7 @@ func (t *terminal) DECSTR() {
 // RIS is the hard reset (ECMA-48 8.3.105, ESC c): as after power-on, history included.
 func (t *terminal) RIS() {
 	t.ris()
-	t.sink.Clear()
+	t.sinkClear()
 }
 
 func (t *terminal) ris() {

@@ -10,12 +10,17 @@ func (t *terminal) executeControl(c byte) {
 		t.sink.Control(c)
 		t.backspace()
 	case 0x09:
+		if t.line.cols > 0 {
+			t.HT()
+			t.sinkMove(t.y)
+			break
+		}
 		t.sink.Control(c)
 		t.HT()
 	case 0x0a, 0x0b, 0x0c:
 		t.LF()
 	case 0x0d:
-		t.sink.Control(c)
+		t.sinkReturn()
 		t.CR()
 	case 0x0e:
 		t.shiftSet(1)
@@ -29,7 +34,7 @@ func (t *terminal) executeControl(c byte) {
 func (t *terminal) LF() {
 	t.IND()
 	if t.modes.NewLine {
-		t.sink.Control('\r')
+		t.sinkReturn()
 		t.CR()
 	}
 }
@@ -42,6 +47,7 @@ func (t *terminal) CR() {
 
 // IND moves down a row, scrolling at the bottom margin.
 func (t *terminal) IND() {
+	t.line = textLine{}
 	t.sink.Control('\n')
 	t.pending = false
 	t.moveIndex()
@@ -50,7 +56,7 @@ func (t *terminal) IND() {
 // NEL moves to the beginning of the next row (ECMA-48 8.3.86).
 func (t *terminal) NEL() {
 	t.IND()
-	t.sink.Control('\r')
+	t.sinkReturn()
 	t.CR()
 }
 
@@ -78,19 +84,15 @@ func (t *terminal) RI() {
 	case t.y > 0:
 		t.y--
 	}
-	t.sink.Row(t.x)
+	t.sinkRow()
 }
 
 // moveTo puts the cursor at a place of the screen; what lies outside is clamped.
 func (t *terminal) moveTo(y, x int) {
 	x, y = clamp(x, 0, t.cols-1), clamp(y, 0, t.rows-1)
-	sameRow := y == t.y
+	from := t.y
 	t.x, t.y, t.pending = x, y, false
-	if sameRow {
-		t.sink.Column(x)
-	} else {
-		t.sink.Row(x)
-	}
+	t.sinkMove(from)
 }
 
 // moveHome is CUP without parameters.

@@ -34,7 +34,7 @@ func (t *terminal) printASCII(p []byte) int {
 		}
 		return n
 	}
-	t.sink.Print(p)
+	t.sinkText(p)
 	for base := styled(t.currentPenID()); len(p) > 0; {
 		p = p[t.printPart(p, base):]
 	}
@@ -89,6 +89,7 @@ func (t *terminal) wrapLine() {
 	y := t.y
 	// now, for the history: the row may leave the screen with the next step
 	t.grid.rows[y].wrapped = soft
+	t.wrapTextLine(soft)
 	t.pending = false
 	t.x = t.returnColumn()
 	t.moveIndex()
@@ -263,7 +264,7 @@ func decodeRune(p []byte) (rune, int) {
 
 func (t *terminal) sinkRun(run []byte) {
 	if len(run) > 0 {
-		t.sink.Print(run)
+		t.sinkText(run)
 	}
 }
 
@@ -289,7 +290,7 @@ func (t *terminal) resumeRune(p []byte) int {
 			t.c1(byte(r))
 			return 1
 		}
-		t.sink.Print(part)
+		t.sinkText(part)
 		t.endShift()
 		t.printRune(r)
 		return 1
@@ -305,7 +306,7 @@ func (t *terminal) resumeRune(p []byte) int {
 
 // printInvalid prints U+FFFD for bytes that are no character.
 func (t *terminal) printInvalid() {
-	t.sink.Print(utf8.AppendRune(t.scratch[:0], utf8.RuneError))
+	t.sinkText(utf8.AppendRune(t.scratch[:0], utf8.RuneError))
 	t.printRune(utf8.RuneError)
 }
 
@@ -323,7 +324,7 @@ func invalidLen(p []byte) int {
 func (t *terminal) printChar(r rune) {
 	r = t.charsets.translate(r)
 	t.endShift()
-	t.sink.Print(utf8.AppendRune(t.scratch[:0], r))
+	t.sinkText(utf8.AppendRune(t.scratch[:0], r))
 	t.printRune(r)
 }
 

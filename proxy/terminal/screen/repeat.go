@@ -26,7 +26,7 @@ func (t *terminal) sinkRepeated(r rune, n int) {
 		copy(text[done:most*size], text[:done])
 	}
 	for ; n > 0; n -= most {
-		t.sink.Print(text[:min(n, most)*size])
+		t.sinkText(text[:min(n, most)*size])
 	}
 }
 

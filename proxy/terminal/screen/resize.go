@@ -23,6 +23,7 @@ func (s *Screen) Resize(cols, rows int) {
 func (t *terminal) resize(cols, rows int) {
 	t.flushDirty()
 	onAlt := t.onAlt()
+	textColumn := t.line.columnOf(t.x, t.pending)
 	if onAlt { // the main screen's cursor is the one that was saved when it was left
 		saved := t.main.saved
 		x, y := t.reflow(cols, rows, min(saved.x, t.cols-1), min(saved.y, t.rows-1), saved.pending)
@@ -42,6 +43,7 @@ func (t *terminal) resize(cols, rows int) {
 	t.resetMargins()
 	t.dirtyTop, t.dirtyBottom = maxSize, -1
 	t.touchAll()
+	t.refitTextLine(textColumn)
 }
 
 func (c *savedCursor) clampTo(cols, rows int) {

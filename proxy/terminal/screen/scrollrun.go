@@ -34,6 +34,7 @@ func (t *terminal) sinkScroll(unit []byte) {
 	case unit[0] == esc && unit[1] != 'D':
 		return
 	}
+	t.line = textLine{}
 	t.sink.Control('\n')
 	if returns {
 		t.sink.Control('\r')

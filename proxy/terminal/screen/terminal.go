@@ -81,6 +81,7 @@ type terminal struct {
 	scratch  [maxCluster + utf8.UTFMax]byte // for one cluster
 	replies  []byte
 	sink     TextSink
+	line     textLine // which the sink edits
 
 	// work counts bytes, and the cells that were touched beyond one a byte: what a byte may cost is
 	// bounded by it, and not by a clock.

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
 )
 
 // maxAhead bounds the lines that [typedAhead] keeps, and maxAheadLine each of them, in bytes.
@@ -25,7 +27,8 @@ type typedAhead struct {
 
 type aheadLine struct {
 	text []byte
-	// unsure: the program may have been waiting for the line. Then only text behind a prompt is an echo.
+	// unsure: the program may have been waiting for the line. Then only text behind a prompt is an
+	// echo.
 	unsure bool
 	// garbled: keys that this package does not follow edited the line.
 	garbled bool
@@ -102,24 +105,51 @@ func (a *typedAhead) addKey(c rune, key []byte, unsure bool) {
 // isEcho reports whether a line of the program meets a condition only because it repeats a line
 // that was typed ahead.
 func (a *typedAhead) isEcho(c *Condition, line string) bool {
-	line = joinWords(line)
-	for _, l := range a.lines {
-		typed := joinWords(string(l.text))
-		if l.garbled || typed == "" {
-			continue
-		}
-		before, after, found := strings.Cut(line, typed)
-		if !found || !isRepeat(before, after, l.unsure) {
-			continue
-		}
-		if _, met := c.matchLine(typed); !met {
-			continue // the line has to say more than what was typed
-		}
-		if _, met := c.matchLine(before + " " + after); !met {
-			return true
+	return slices.ContainsFunc(a.lines, func(l aheadLine) bool {
+		return l.isEchoIn(joinWords(line), joinWords(string(l.text)), c) ||
+			l.isEchoIn(joinWide(line), joinWide(string(l.text)), c)
+	})
+}
+
+// isEchoIn reports whether a line shows a typed text, or its start, and meets a condition only by
+// that.
+func (l *aheadLine) isEchoIn(line, typed string, c *Condition) bool {
+	if l.garbled || typed == "" {
+		return false
+	}
+	shown := typed
+	before, after, found := strings.Cut(line, typed)
+	if !found {
+		shown = startAtEnd(line, typed)
+		before, found = strings.CutSuffix(line, shown)
+	}
+	if !found || !isRepeat(before, after, l.unsure) {
+		return false
+	}
+	if _, met := c.matchLine(shown); !met {
+		return false // the line has to say more than what was typed
+	}
+	_, met := c.matchLine(before + " " + after)
+	return !met
+}
+
+// startAtEnd returns the longest start of a typed text with which a line ends: the rest is not
+// drawn yet.
+func startAtEnd(line, typed string) string {
+	for n := min(len(line), len(typed)-1); n > 0; n-- {
+		if strings.HasSuffix(line, typed[:n]) {
+			return typed[:n]
 		}
 	}
-	return false
+	return ""
+}
+
+// hasPart reports whether a text is a part of a line that was typed ahead.
+func (a *typedAhead) hasPart(text string) bool {
+	text = joinWide(text)
+	return slices.ContainsFunc(a.lines, func(l aheadLine) bool {
+		return !l.garbled && strings.Contains(joinWide(string(l.text)), text)
+	})
 }
 
 // isRepeat reports whether a line is a typed one behind a prompt, or as the terminal shows it, by
@@ -135,6 +165,20 @@ func isRepeat(before, after string, unsure bool) bool {
 
 // joinWords returns a text in the form of [Normalize], with one blank between words.
 func joinWords(s string) string { return strings.Join(strings.Fields(Normalize(s)), " ") }
+
+// joinWide is joinWords with no blank before a wide character: a line editor may fill the last
+// column of a row with one.
+func joinWide(s string) string {
+	var joined strings.Builder
+	for word := range strings.FieldsSeq(Normalize(s)) {
+		first, _ := utf8.DecodeRuneInString(word)
+		if joined.Len() > 0 && displaywidth.Rune(first) < 2 {
+			joined.WriteByte(' ')
+		}
+		joined.WriteString(word)
+	}
+	return joined.String()
+}
 
 // findNews searches a line for the text of o. The echo of what was typed ahead is not news: it is
 // held until the program waits for input.

@@ -67,8 +67,9 @@ func (w *Waits) updateWatch() {
 }
 
 // lineEnded examines a line that was printed to its end.
-func (w *Waits) lineEnded(text []byte, total uint64) {
+func (w *Waits) lineEnded(text []byte, total uint64, end lineEnd) {
 	line := ""
+	isPart := end != lineFed || len(text) > 0 && text[0] == ' '
 	for _, o := range w.open {
 		if o.Condition.kind != kindShown || o.met || total <= o.printed {
 			continue // no text has reached this line since the wait began
@@ -76,7 +77,18 @@ func (w *Waits) lineEnded(text []byte, total uint64) {
 		if line == "" {
 			line = w.hide(string(text), -1)
 		}
+		o.offerPart(w, line, isPart)
+	}
+}
+
+// offerPart is offerLine for printed text that may be a part of a line of the screen: a part of
+// what was typed ahead is not news, since a line editor draws it in pieces. As a line of the screen
+// it is examined again.
+func (o *waiter) offerPart(w *Waits, line string, isPart bool) {
+	if !isPart || !w.ahead.hasPart(line) {
 		o.offerLine(w, line)
+	} else if matched, ok := w.findText(o, line); ok {
+		o.heldMatch, o.heldLine = matched, line
 	}
 }
 
@@ -158,7 +170,7 @@ func (o *waiter) examineScreen(v View, w *Waits) {
 	o.after = max(o.after, v.Rev())
 	if total := w.text.Total(); !o.met && total > o.printed {
 		if line, some := w.text.unfinishedLine(); some {
-			o.offerLine(w, w.hide(string(line), w.text.BytesAhead()))
+			o.offerPart(w, w.hide(string(line), w.text.BytesAhead()), true)
 		}
 	}
 }

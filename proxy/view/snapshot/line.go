@@ -96,12 +96,12 @@ func (l *line) isBlank() bool {
 
 // beginPrint prepares for printing at the cursor. Left of a line that began in the middle of its
 // row it begins another line.
-func (l *line) beginPrint(commit func(lf bool)) {
+func (l *line) beginPrint(commit func(end lineEnd)) {
 	if l.col >= l.origin {
 		return
 	}
 	if !l.isBlank() {
-		commit(true)
+		commit(lineLeft)
 	}
 	l.resetAt(l.col)
 }

@@ -26,8 +26,17 @@ type record struct {
 
 	// ended, if set, gets each line as it ends, with printed at that moment. The slice is valid
 	// during the call.
-	ended func(text []byte, total uint64)
+	ended func(text []byte, total uint64, end lineEnd)
 }
+
+// lineEnd is what ends a line.
+type lineEnd uint8
+
+const (
+	lineFull lineEnd = iota // its text goes on in the next piece
+	lineLeft                // the cursor moved away
+	lineFed                 // a line feed
+)
 
 // mark is the end of a committed line, and the bytes printed until then.
 type mark struct{ end, printed uint64 }
@@ -55,7 +64,7 @@ func (r *record) printRun(run []byte) {
 		r.line.beginPrint(r.commitLine)
 		n := r.line.printRun(run)
 		if run = run[n:]; len(run) > 0 {
-			r.commitLine(false) // the line is full; its text goes on, so no line feed comes between
+			r.commitLine(lineFull) // its text goes on
 			r.line.resetAt(0)
 		}
 	}
@@ -71,7 +80,7 @@ func (r *record) playControl(c byte) {
 		r.line.moveTo(0)
 	case '\n':
 		col := r.line.col
-		r.commitLine(true)
+		r.commitLine(lineFed)
 		r.line.resetAt(0)
 		r.line.moveTo(col)
 	}
@@ -79,14 +88,15 @@ func (r *record) playControl(c byte) {
 
 func (r *record) leaveRow(col int) {
 	if !r.line.isBlank() {
-		r.commitLine(true)
+		r.commitLine(lineLeft)
 	}
 	r.line.resetAt(col)
 }
 
-// commitLine moves the unfinished line into the ring. A line that ends (lf) loses its trailing
+// commitLine moves the unfinished line into the ring. A line that ends loses its trailing
 // blanks; a piece of an overlong line keeps them.
-func (r *record) commitLine(lf bool) {
+func (r *record) commitLine(end lineEnd) {
+	lf := end != lineFull
 	text := r.line.plainText()
 	if text == nil || !lf {
 		r.buf = r.line.appendAll(r.buf[:0])
@@ -96,7 +106,7 @@ func (r *record) commitLine(lf bool) {
 		text = trimBlanks(text, 0)
 	}
 	if r.ended != nil {
-		r.ended(text, r.printed)
+		r.ended(text, r.printed, end)
 	}
 	r.storeText(text)
 	if lf {

@@ -161,7 +161,7 @@ func (r *Rolling) playLog() {
 
 // watchLines calls ended with each line that ends from now on, and Total at that moment; nil stops
 // it.
-func (r *Rolling) watchLines(ended func(text []byte, total uint64)) {
+func (r *Rolling) watchLines(ended func(text []byte, total uint64, end lineEnd)) {
 	r.catchUp()
 	r.kept.ended = ended
 }

@@ -161,6 +161,8 @@ func (b *bench) step(s corpus.Step) {
 		b.view.rev = uint64(n)
 	case "print":
 		b.print(s.Arg(1))
+	case "row":
+		b.text.Row(n)
 	case "printed":
 		b.throttle.NoteChange(at(n))
 	case "half-drawn", "drawn":

@@ -38,6 +38,8 @@ func TestTheSecondEchoOfALineTypedAhead(t *testing.T) {
 	}
 	busy, work := awaitFile("busy", "go"), awaitFile("started", "after")
 	bash := []string{"bash", "--noprofile", "--rcfile", "rc", "-i"}
+	zsh := []string{"env", "PS1=%% ", "zsh", "-f", "-i"}
+	fish := []string{"fish", "--no-config", "-C", "function fish_prompt; echo '> '; end"}
 	script := func(body string) []string { return []string{"bash", "-c", busy + "; " + body} }
 	for name, c := range map[string]aheadCase{
 		"bash":        {run: bash, ready: "$", busy: busy, typed: work + "; echo DONE"},
@@ -71,8 +73,16 @@ func TestTheSecondEchoOfALineTypedAhead(t *testing.T) {
 			run: []string{"env", "PYTHON_BASIC_REPL=1", "python3", "-q", "-i", "-c", "import os, time"}, ready: ">>>",
 			busy: py("busy", "go"), typed: py("started", "after") + "; print('DONE')",
 		},
-		"sqlite3": {run: []string{"sqlite3"}, ready: "sqlite>", busy: ".shell " + busy, typed: ".shell " + work + "; echo DONE"},
-		"gdb":     {run: []string{"gdb", "-q", "-nx"}, ready: "(gdb)", busy: "shell " + busy, typed: "shell " + work + "; echo DONE"},
+		"zsh, wrapped":           {run: zsh, cols: "30", ready: "%", busy: busy, typed: work + "; echo DONE"},
+		"zsh, wrapped often":     {run: zsh, cols: "13", ready: "%", busy: busy, typed: work + "; echo DONE"},
+		"zsh, wide at the edge":  {run: zsh, cols: "30", ready: "%", busy: busy, typed: "true ab" + strings.Repeat("世", 40) + "; " + work + "; echo DONE"},
+		"fish, wrapped":          {run: fish, cols: "40", ready: ">", busy: "bash -c '" + busy + "'", typed: "bash -c '" + work + "'; echo DONE"},
+		"fish, wrapped often":    {run: fish, cols: "17", ready: ">", busy: "bash -c '" + busy + "'", typed: "bash -c '" + work + "'; echo DONE"},
+		"fish, wide at the edge": {run: fish, cols: "30", ready: ">", busy: "bash -c '" + busy + "'", typed: "true abc" + strings.Repeat("世", 40) + "; bash -c '" + work + "'; echo DONE"},
+		"python, wrapped":        {run: []string{"python3", "-q", "-i", "-c", "import os, time"}, cols: "40", ready: ">>>", busy: py("busy", "go"), typed: py("started", "after") + "; print('DONE')"},
+		"gdb, wrapped":           {run: []string{"gdb", "-q", "-nx"}, cols: "30", ready: "(gdb)", busy: "shell " + busy, typed: "shell " + work + "; echo DONE"},
+		"sqlite3":                {run: []string{"sqlite3"}, ready: "sqlite>", busy: ".shell " + busy, typed: ".shell " + work + "; echo DONE"},
+		"gdb":                    {run: []string{"gdb", "-q", "-nx"}, ready: "(gdb)", busy: "shell " + busy, typed: "shell " + work + "; echo DONE"},
 
 		// What a program prints is no echo, though it holds the typed text.
 		"cat":     {run: script("touch started; exec cat"), typed: "DONE"},
