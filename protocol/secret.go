@@ -51,6 +51,9 @@ type SecretAsker struct {
 	Command string `json:"command"`
 	Host    string `json:"host,omitempty"`
 	Cwd     string `json:"cwd,omitempty"`
+	// Target is the user that sudo runs the command as, as its command line names them, or "-" if
+	// that names none. It is "" for other programs, and for a command line that is not understood.
+	Target string `json:"target,omitempty"`
 	// Pid and Started (clock ticks since the boot) name its process.
 	Pid     int   `json:"pid"`
 	Started int64 `json:"started"`
@@ -58,6 +61,9 @@ type SecretAsker struct {
 	// look of a program, says so.
 	Agent  string `json:"agent,omitempty"`
 	Proven bool   `json:"proven,omitempty"`
+	// AgentPid and AgentStarted name the agent's process, if it is proven.
+	AgentPid     int   `json:"agentPid,omitempty"`
+	AgentStarted int64 `json:"agentStarted,omitempty"`
 	// Chain holds the names of the program's ancestors, the nearest first.
 	Chain []string `json:"chain,omitempty"`
 }
@@ -129,7 +135,7 @@ func (m *SecretAsk) check() error {
 	a := &m.Asker
 	c.required("asker.program", a.Program, MaxName).text("asker.command", a.Command, MaxText).
 		text("asker.host", a.Host, MaxReason).text("asker.cwd", a.Cwd, MaxText).
-		text("asker.agent", a.Agent, MaxName).
+		text("asker.agent", a.Agent, MaxName).text("asker.target", a.Target, MaxReason).
 		between("asker.chain", int64(len(a.Chain)), 0, MaxAskerChain)
 	for _, name := range a.Chain {
 		c.text("asker.chain", name, MaxName)

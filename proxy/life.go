@@ -418,6 +418,7 @@ func (l *life) restoreTerminal() {
 	s := l.s
 	if s.status != nil {
 		s.status.Close()
+		s.desk.Close()
 	}
 	if s.term.HasScreen() {
 		_ = s.term.WriteAll(s.copier.ExitSequence(), lastPatience)

@@ -87,7 +87,11 @@ func (p pressed) AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool
 		p.s.authority.NoteOwnTyping(now)
 		return rest, u.Kind != keys.Reclaim || !p.s.authority.IsSought()
 	}
-	return p.s.requests.AddToMessage(u, inPaste)
+	rest, took = p.s.requests.AddToMessage(u, inPaste)
+	if took && u.Kind == keys.Reclaim {
+		p.s.desk.ForgetKept()
+	}
+	return rest, took
 }
 
 func (p pressed) ChooseInMenu(letter byte) bool {

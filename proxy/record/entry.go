@@ -340,7 +340,10 @@ func (e *Entry) describeSecret() string {
 	if e.Agent != nil && e.Agent.Name != "" {
 		by = ", started by " + e.Agent.Name + ","
 	}
-	fate := cmp.Or(map[string]string{"answer": "answered", "refuse": "refused"}[e.Fate], e.Fate)
+	fate := cmp.Or(map[string]string{
+		"answer": "answered", "refuse": "refused", "keep": "answered, for 15 min",
+		"kept": "answered with the kept password",
+	}[e.Fate], e.Fate)
 	if e.By != "" {
 		fate += " by " + e.By
 	}

@@ -48,7 +48,14 @@ func (f *facts) describe(program string, clients map[int]string) protocol.Secret
 		a.Chain = append(a.Chain, clip(c.program(), protocol.MaxName))
 	}
 	a.Agent, a.Proven = f.findAgent(clients)
+	if a.Proven {
+		agent := f.agentProcess(a.Agent, clients)
+		a.AgentPid, a.AgentStarted = agent.pid, agent.started
+	}
 	a.Agent = clip(a.Agent, protocol.MaxName)
+	if program == "sudo" {
+		a.Target = findTarget(p.args)
+	}
 	return a
 }
 
@@ -155,6 +162,59 @@ func findHost(program string, args []string, prompt string) string {
 		return m[1]
 	}
 	return ""
+}
+
+// maxArgs bounds the command line of which findTarget reads the options, in bytes.
+const maxArgs = 16 << 10
+
+// findTarget returns the user that sudo runs a command as, "-" if its command line leaves that to
+// sudo, or "" if another option than the usual ones could change what is run or where (sudo(8)).
+func findTarget(args []string) string {
+	if len(strings.Join(args, " ")) > maxArgs {
+		return "" // its end may be missing
+	}
+	target := "-"
+	for i := 1; i < len(args); i++ {
+		word := args[i]
+		switch {
+		case word == "-":
+			return ""
+		case word == "--" && i+1 < len(args):
+			return targetOf(args[i+1], target)
+		case strings.HasPrefix(word, "--user="):
+			target = strings.TrimPrefix(word, "--user=")
+			continue
+		case !strings.HasPrefix(word, "-"):
+			return targetOf(word, target)
+		}
+		for at := 1; at < len(word); at++ {
+			letter, value := word[at], word[at+1:]
+			if strings.IndexByte("AEHkn", letter) >= 0 {
+				continue
+			}
+			if letter != 'u' && letter != 'p' {
+				return ""
+			}
+			if i++; value != "" {
+				i--
+			} else if i < len(args) {
+				value = args[i]
+			}
+			if letter == 'u' {
+				target = value
+			}
+			break
+		}
+	}
+	return ""
+}
+
+// targetOf returns the target if the word is a command: options may follow a variable.
+func targetOf(command, target string) string {
+	if command == "" || strings.Contains(command, "=") || len(target) > protocol.MaxReason {
+		return ""
+	}
+	return target
 }
 
 // addressOf matches an address and, in it, the machine.

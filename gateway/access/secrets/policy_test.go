@@ -3,6 +3,7 @@ package secrets
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,16 +108,19 @@ func with(f *facts, change func(*facts)) *facts {
 func TestWhatTheUserReadsOfAnAsker(t *testing.T) {
 	f := asked(sudo())
 	require.Equal(t, protocol.SecretAsker{
-		Program: "sudo", Command: "sudo apt-get install jq", Cwd: "/home/ada/app", Pid: 40,
+		Program: "sudo", Command: "sudo apt-get install jq", Cwd: "/home/ada/app", Target: "-", Pid: 40,
 		Agent: "claude", Chain: []string{"bash", "node", "bash"},
 	}, f.describe("sudo", nil))
 	// A client of the gateway says which agent it is, whatever that looks like.
 	f.chain[2].pid = os.Getppid()
-	f.chain[2].args = nil
+	f.chain[2].args, f.chain[2].started = nil, 9
 	require.Equal(t, "Claude Code", f.describe("sudo", map[int]string{os.Getpid(): "Claude Code"}).Agent)
 	require.Equal(t, "agent", f.describe("sudo", map[int]string{os.Getpid(): ""}).Agent)
 	require.True(t, f.describe("sudo", map[int]string{os.Getpid(): ""}).Proven)
+	proven := f.describe("sudo", map[int]string{os.Getpid(): ""})
+	require.Equal(t, []int64{int64(os.Getppid()), 9}, []int64{int64(proven.AgentPid), proven.AgentStarted})
 	require.Empty(t, f.describe("sudo", nil).Agent)
+	require.Zero(t, f.describe("sudo", nil).AgentPid, "only a proven agent's process is named")
 	require.Equal(t, 10, f.agentProcess("", nil).pid, "an unknown one counts with its relatives")
 	f.chain[1].args = []string{"bash", "-c", "a b'c\x1b[2J"}
 	f.chain[0] = process{pid: 40, name: "x", path: "/home/ada/bin/git-remote-https", args: []string{"", "origin", "https://ada:x@example.com:8443/a b"}, real: ada, effective: ada}
@@ -129,6 +133,26 @@ func TestWhatTheUserReadsOfAnAsker(t *testing.T) {
 	require.Equal(t, "git commit -S", signs.describe("gpg", nil).Command)
 	require.Equal(t, "claude", signs.describe("gpg", nil).Agent)
 	require.NoError(t, protocol.Check(&protocol.SecretAsk{RequestID: "r", SessionID: "s", Kind: "text", PublicKeyB64: []byte("k"), Asker: got}))
+}
+
+// The target of sudo is named only if its command line is understood to its command.
+func TestWhomSudoRunsTheCommandAs(t *testing.T) {
+	for line, want := range map[string]string{
+		"sudo id": "-", "sudo -k id": "-", "sudo -AEHkn id": "-", "sudo -- id": "-", "sudo -p x id": "-", "sudo -px -k id -u bob": "-",
+		"sudo -u bob id": "bob", "sudo -ubob id": "bob", "sudo -kubob id": "bob", "sudo -ku bob id": "bob", "sudo --user=bob id": "bob",
+		"sudo -u root id": "root", "sudo -u ann -u bob id": "bob", "sudo -u #0 id": "#0", "sudo -p -u id": "-", "sudo -u bob -- id": "bob",
+
+		"sudo": "", "sudo -k": "", "sudo -u": "", "sudo -u bob": "", "sudo -p x": "", "sudo --": "", "sudo - -u bob": "", "sudo --user bob id": "",
+		"sudo --us=bob id": "", "sudo A=1 id": "", "sudo A=1 -u bob id": "", "sudo -- A=1 id": "", "sudo -u bob A=1 -u ann id": "", "sudo -i": "", "sudo -s": "",
+		"sudo -e x": "", "sudo -g staff id": "", "sudo -kg staff id": "", "sudo -h host id": "", "sudo -R /x id": "", "sudo -D /x id": "", "sudo -T 5 id": "",
+		"sudo -u " + strings.Repeat("x", 600) + " id": "", "sudo -p " + strings.Repeat("x", maxArgs) + " A": "",
+	} {
+		require.Equal(t, want, findTarget(strings.Fields(line)), line)
+	}
+	require.Empty(t, findTarget([]string{"sudo", "-u", "", "id"}))
+	require.Empty(t, findTarget([]string{"sudo", ""}))
+	require.Empty(t, findTarget(nil))
+	require.Empty(t, asked(sudo()).describe("git", nil).Target)
 }
 
 // The question names a machine only if git's own argument and its prompt agree on it.

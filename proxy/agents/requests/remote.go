@@ -107,6 +107,7 @@ func (d *decisions) reclaimGrant(requestID, by string) {
 
 // reclaim implements [Handler.Reclaim].
 func (d *decisions) reclaim(now time.Time, by string) {
+	d.Desk.ForgetKept()
 	promised := d.Control.State(now).Phase == control.Observing
 	if had := d.Control.Reclaim(now, by); had && promised { // an event announces every other end
 		d.Status.ShowText("no agent gets the keyboard without asking you")

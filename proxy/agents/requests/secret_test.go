@@ -11,6 +11,15 @@ import (
 	"terminalproxy/protocol"
 )
 
+// Who takes the keyboard back from elsewhere also has the answers forgotten that the user gave for a
+// while, as the key does, also while no agent has the keyboard.
+func TestAReclaimForgetsKeptAnswers(t *testing.T) {
+	forgot := new(string)
+	s := newStage(func(c *Config) { c.Desk = stagedDesk{forgot} })
+	require.IsType(t, &protocol.Done{}, s.handle(&protocol.ControlDecide{RequestID: "r", SessionID: "sh-1"})[0])
+	require.Equal(t, "forgot", *forgot)
+}
+
 // An answer to a program's question counts only with an owner's fresh signature over this question,
 // this session and the asker's own key: neither a gateway nor another process makes one up.
 func TestAPageAnswersASecretByItsSignature(t *testing.T) {

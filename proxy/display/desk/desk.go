@@ -34,13 +34,17 @@ const (
 const FirstNumber = uint64(1) << 63
 
 // Fates of a question beside the verdicts of the wire.
-const withdrawn = "withdrawn"
+const (
+	withdrawn    = "withdrawn"
+	answeredKept = "keep" // the user answered, for a while
+	usedKept     = "kept" // by an earlier answer
+)
 
 // Outcome is the end of a question, for the recording.
 type Outcome struct {
 	Agent, Program, Command, Prompt string
 	Chain                           []string
-	Fate                            string // a verdict of the protocol's, or "withdrawn"
+	Fate                            string // a verdict of the protocol's, or one of those above
 	By                              string // the person elsewhere who answered, or ""
 	Took                            time.Duration
 }
@@ -62,6 +66,10 @@ type Config struct {
 	Home string
 	// Answer and Refuse return the labels of the keys.
 	Answer, Refuse func() string
+	// CanKeep reports whether the user sees a sign as long as an answer is kept. WatchEnd calls
+	// ended on another goroutine when a process ends: see [child.WatchEnd]. Nil keeps no answer.
+	CanKeep  func() bool
+	WatchEnd func(pid int, started int64, ended func()) (stop func(), ok bool)
 }
 
 // question is a program's question that waits for the user.
@@ -90,10 +98,12 @@ type Desk struct {
 	stray   time.Time // until when keys go nowhere
 	swallow time.Time // until when further presses of the refuse key are dropped
 
-	open bool   // the user types an answer
-	text []byte // of that answer
-	gone string // why the answer will be dropped, or ""
-	lost *time.Timer
+	open    bool   // the user types an answer
+	text    []byte // of that answer
+	keeping bool   // it is to be kept
+	gone    string // says why that answer goes nowhere, or ""
+	lost    *time.Timer
+	kept    []*keptAnswer // the newest last
 }
 
 // New returns a desk without questions.
@@ -117,19 +127,25 @@ func (d *Desk) Ask(m *protocol.SecretAsk) {
 	}
 	d.mu.Lock()
 	defer d.conf.Repaint()
-	defer d.mu.Unlock()
-	// it arrived by another connection: the user's text stays
-	if q := d.findSameLocked(m); q != nil {
+	remark := ""
+	switch q := d.findSameLocked(m); {
+	case q != nil: // it came by another way: the user's text stays
 		q.ask, q.to, q.lost, q.words = m, to, time.Time{}, ""
-		return
-	}
-	if len(d.queue) >= maxQuestions {
+		d.keeping = false
+	case len(d.queue) >= maxQuestions:
 		refuse(protocol.CodeBusy, "%d questions wait for the user already", len(d.queue))
-		return
+	default:
+		if remark = d.useKeptLocked(m, to); remark != "" {
+			break
+		}
+		d.queue = append(d.queue, &question{ask: m, to: to, came: time.Now()})
+		if len(d.queue) == 1 {
+			d.beginLocked()
+		}
 	}
-	d.queue = append(d.queue, &question{ask: m, to: to, came: time.Now()})
-	if len(d.queue) == 1 {
-		d.beginLocked()
+	d.mu.Unlock()
+	if remark != "" {
+		d.conf.Show(remark)
 	}
 }
 
@@ -175,7 +191,9 @@ func (d *Desk) Withdraw(requestID string) {
 
 // LoseGateway notes that the gateway is lost. The questions wait for a moment, because the programs
 // repeat them through the next gateway.
+// Kept answers are dropped: another gateway could make up the asker.
 func (d *Desk) LoseGateway() {
+	d.ForgetKept()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
@@ -198,6 +216,7 @@ func (d *Desk) LoseGateway() {
 // Leave answers the questions because the user has left the terminal. Questions that an owner's
 // page has stay.
 func (d *Desk) Leave() {
+	d.ForgetKept()
 	d.mu.Lock()
 	for _, q := range d.queue {
 		if d.isForPages(q.ask) {
@@ -253,7 +272,10 @@ func (d *Desk) passOnLocked(why string) {
 
 // finishLocked answers the first question and begins the next one.
 func (d *Desk) finishLocked(verdict string, sealed []byte) {
-	q := d.queue[0]
+	q, fate := d.queue[0], verdict
+	if d.open && d.keeping && verdict == protocol.SecretGiven && d.keepLocked(d.text) {
+		fate = answeredKept
+	}
 	d.queue = slices.Delete(d.queue, 0, 1)
 	d.closeLineLocked()
 	d.stray = time.Time{}
@@ -261,7 +283,7 @@ func (d *Desk) finishLocked(verdict string, sealed []byte) {
 	d.conf.Send(&protocol.SecretAnswer{
 		RequestID: q.ask.RequestID, SessionID: d.conf.SessionID, Verdict: verdict, SealedB64: sealed,
 	})
-	d.report(q, verdict, "")
+	d.report(q, fate, "")
 }
 
 func (d *Desk) report(q *question, fate, by string) {
@@ -275,8 +297,7 @@ func (d *Desk) report(q *question, fate, by string) {
 // sendLocked seals the text to the first question's program.
 func (d *Desk) sendLocked(text []byte) {
 	q := d.queue[0]
-	sealed, err := hpke.Seal(
-		q.to, hpke.HKDFSHA256(), hpke.AES128GCM(), q.ask.SealInfo(), text)
+	sealed, err := sealAnswer(q.ask, q.to, text)
 	if err != nil { // a valid key cannot fail
 		d.finishLocked(protocol.SecretRefused, nil)
 		return
@@ -284,9 +305,14 @@ func (d *Desk) sendLocked(text []byte) {
 	d.finishLocked(protocol.SecretGiven, sealed)
 }
 
+// sealAnswer seals an answer to a question.
+func sealAnswer(m *protocol.SecretAsk, to hpke.PublicKey, text []byte) ([]byte, error) {
+	return hpke.Seal(to, hpke.HKDFSHA256(), hpke.AES128GCM(), m.SealInfo(), text)
+}
+
 func (d *Desk) closeLineLocked() {
 	d.wipeLocked()
-	d.open, d.gone = false, ""
+	d.open, d.gone, d.keeping = false, "", false
 }
 
 // wipeLocked erases the typed text.

@@ -72,8 +72,15 @@ func (d *Desk) inputLine(cols, most int) string {
 	if m.Kind == protocol.SecretText {
 		text = string(d.text)
 	}
-	return notice.Input(cols, most, wanted(m.Kind)+" for "+m.Asker.Program+": ", text,
-		"Enter sends · Esc closes · "+d.conf.Refuse()+" refuses")
+	head, keep := wanted(m.Kind)+" for "+m.Asker.Program, ""
+	switch {
+	case d.keeping:
+		head, keep = head+", kept 15 min", " · Tab: only once"
+	case d.mayKeepLocked():
+		keep = " · Tab: for 15 min"
+	}
+	return notice.Input(cols, most, head+": ", text,
+		"Enter sends"+keep+" · Esc closes · "+d.conf.Refuse()+" refuses")
 }
 
 // wanted names what a question asks for.
@@ -112,16 +119,22 @@ func (d *Desk) wordQuestion(m *protocol.SecretAsk) string {
 	if host := notice.Foreign(a.Host, maxPlace); host != "" {
 		words += " at “" + host + "”"
 	}
-	words += ": “" + cutMiddle(notice.Foreign(a.Command, protocol.MaxText), maxCommand) + "”"
-	if dir := d.shortDir(a.Cwd); dir != "" {
-		words += " in “" + cutMiddle(dir, maxPlace) + "”"
-	}
+	words += ": " + d.quoteCommand(m)
 	most := maxPrompt
 	if m.Kind == protocol.SecretConfirm {
 		most = maxConfirm
 	}
 	if prompt := notice.Foreign(m.Prompt, most); prompt != "" {
 		words += " · " + a.Program + " says “" + prompt + "”"
+	}
+	return words
+}
+
+// quoteCommand names the command of a question, and its directory.
+func (d *Desk) quoteCommand(m *protocol.SecretAsk) string {
+	words := "“" + cutMiddle(notice.Foreign(m.Asker.Command, protocol.MaxText), maxCommand) + "”"
+	if dir := d.shortDir(m.Asker.Cwd); dir != "" {
+		words += " in “" + cutMiddle(dir, maxPlace) + "”"
 	}
 	return words
 }

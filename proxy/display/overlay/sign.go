@@ -51,17 +51,29 @@ func (s *Status) NoteRival(agentID string, asks bool) {
 }
 
 // signForms returns the texts of the sign, from the longest to the shortest. It returns nil if no
-// agent drives or the user wants no line.
+// agent drives and no answer is kept, or the user wants no line.
 func (s *Status) signForms(now time.Time) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.state
-	if st.Phase != control.Granted || !s.conf.Line || s.conf.Taste.NoSign {
+	kept, until := s.describeKept()
+	driven := st.Phase == control.Granted
+	switch {
+	case !driven && kept == "", !s.conf.Line, s.conf.Taste.NoSign:
 		s.stopTick()
 		return nil
+	case !driven:
+		return []string{
+			" " + kept + s.remainingTime(now, until) + " · " + s.conf.Reclaim + " ",
+			" " + kept + " · " + s.conf.Reclaim + " ",
+			" " + kept + " ",
+		}
 	}
 	name := notice.Clean(st.Agent.Name, signName)
-	does, time := s.activity(), s.remainingTime(now)
+	does, time := s.activity(), s.remainingTime(now, st.Until)
+	if kept != "" {
+		kept = " · " + kept
+	}
 	asks := ""
 	switch n := s.countRivals(now); {
 	case n == 1:
@@ -70,10 +82,25 @@ func (s *Status) signForms(now time.Time) []string {
 		asks = fmt.Sprintf(" · +%d ask", n)
 	}
 	return []string{
-		" " + name + " " + does + time + asks + " · " + s.conf.Reclaim + " ",
-		" " + name + " " + does + " · " + s.conf.Reclaim + " ",
-		" " + name + " " + does + " ",
+		" " + name + " " + does + time + asks + kept + " · " + s.conf.Reclaim + " ",
+		" " + name + " " + does + kept + " · " + s.conf.Reclaim + " ",
+		" " + name + " " + does + kept + " ",
 	}
+}
+
+// describeKept says that programs get a password without a question, "" if none does.
+func (w *wording) describeKept() (text string, until time.Time) {
+	if w.conf.Desk == nil {
+		return "", time.Time{}
+	}
+	count, program, until := w.conf.Desk.CountKept()
+	switch count {
+	case 0:
+		return "", time.Time{}
+	case 1:
+		return program + " password kept", until
+	}
+	return fmt.Sprintf("%d passwords kept", count), until
 }
 
 // ShowRemoteTyping remarks that a person types from a page. Every other remark comes first.
@@ -107,16 +134,16 @@ func (w *wording) activity() string {
 	return "drives"
 }
 
-// remainingTime returns how long the grant lasts, in begun minutes, or "" if it has no end. It
+// remainingTime returns how long something lasts, in begun minutes, or "" if it has no end. It
 // schedules a redraw for when that changes.
-func (s *Status) remainingTime(now time.Time) string {
-	rest := s.state.Until.Sub(now)
-	if s.state.Until.IsZero() || rest <= 0 {
+func (s *Status) remainingTime(now, until time.Time) string {
+	rest := until.Sub(now)
+	if until.IsZero() || rest <= 0 {
 		s.stopTick()
 		return ""
 	}
 	minutes := int((rest + time.Minute - 1) / time.Minute)
-	at := s.state.Until.Add(-time.Duration(minutes-1) * time.Minute)
+	at := until.Add(-time.Duration(minutes-1) * time.Minute)
 	if minutes > 1 && !at.Equal(s.sign.tickAt) {
 		s.stopTick()
 		s.sign.tick, s.sign.tickAt = time.AfterFunc(at.Sub(now), s.conf.Repaint), at
@@ -158,7 +185,8 @@ func (s *Status) maySignCover(now time.Time, over bool) bool {
 // hideSignLocked removes a sign that covers text, since the user typed. It reports whether one was
 // drawn.
 func (s *Status) hideSignLocked(now time.Time) bool {
-	if !s.sign.over || s.state.Phase != control.Granted {
+	if kept, _ := s.describeKept(); !s.sign.over ||
+		s.state.Phase != control.Granted && kept == "" {
 		return false
 	}
 	gone := !now.Before(s.sign.rest)

@@ -60,6 +60,9 @@ type Desk interface {
 	ComposeLine(cols, rows int) (line string, number uint64)
 	// NoteUnshown notes that the question is not on the screen.
 	NoteUnshown()
+	// CountKept returns how many answers programs get without a question, for which program the
+	// newest is, and until when.
+	CountKept() (count int, program string, until time.Time)
 }
 
 // Status holds the proxy's texts for the user: a line over the bottom row while something needs the
