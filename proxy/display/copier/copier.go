@@ -245,10 +245,10 @@ func (c *Copier) FinishOutput() { c.ending.Store(true); c.poll.Wake() }
 // AbandonOutput makes Run return at once; see FinishOutput.
 func (c *Copier) AbandonOutput() { c.abort.Store(true); c.poll.Wake() }
 
-// Done returns a channel that is closed when Run has returned.
+// Done returns a channel, closed when Run has returned.
 func (c *Copier) Done() <-chan struct{} { return c.done }
 
-// FirstOutput returns a channel that is closed when the program has printed something.
+// FirstOutput returns a channel, closed when the program has printed something.
 func (c *Copier) FirstOutput() <-chan struct{} { return c.first }
 
 // HeldOpen reports whether background processes still had the program's terminal open at the end.

@@ -41,7 +41,7 @@ func (e *exitSequence) noteWritten(part []byte, all bool) {
 	case all:
 		e.open = false
 		e.setExit()
-	case e.on: // a mode that is the same at both ends may have changed in between
+	case e.on: // a mode with the same value at both ends may have changed in between
 		e.open = true
 		e.before.FollowBytes(part)
 		e.setBothExits()

@@ -29,8 +29,8 @@ func (c *Copier) PauseCopying() (resume func(front bool), ok bool) {
 
 // ChangeTerminal makes the copier restore the terminal as PauseCopying does, and then calls move,
 // during which it writes nothing. If move returns true, the copier has a new terminal, which
-// already shows the program; otherwise it has none. The program's output waits meanwhile. ok is
-// false as for PauseCopying; see also DropWrites. Afterwards the copier has no watchdog.
+// already shows the program; otherwise it has no terminal. The program's output waits meanwhile.
+// ok is false as for PauseCopying; see also DropWrites. Afterwards the copier has no watchdog.
 func (c *Copier) ChangeTerminal(move func() (there bool)) (ok bool) {
 	reached, done := make(chan struct{}), make(chan struct{})
 	ok = c.callBetween(reached, func() {

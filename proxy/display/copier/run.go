@@ -87,7 +87,7 @@ func (c *Copier) mustWait() bool {
 	return c.full
 }
 
-// writeLast writes the half of a sequence with which the program ended. Viewers keep what is on
+// writeLast writes the half of a sequence with which the program ended. Viewers keep the text on
 // their screens: the proxy removes only its own texts.
 func (c *Copier) writeLast() {
 	if c.cr {

@@ -94,7 +94,7 @@ func verifyRecords(env *cli.Env, f *os.File, in verifyOptions) error {
 		default:
 		}
 		if in.head != "" && e.Hash == in.head {
-			found = int(e.N) //nolint:gosec // nobody has so many lines
+			found = int(e.N) //nolint:gosec // the number of lines fits
 		}
 		return nil
 	})
@@ -187,7 +187,7 @@ func (v verified) reportLines() []string {
 	return lines
 }
 
-// lackNotes describes what is missing from the log or the recording.
+// lackNotes describes gaps in the log or the recording.
 func (v verified) lackNotes() (lines []string) {
 	if v.Lost > 0 {
 		lines = append(lines,
