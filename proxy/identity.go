@@ -139,10 +139,8 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		Others: agent.Others,
 		Moved:  s.announceGateway,
 		Passed: func(gateway string, why error) {
-			s.status.ShowRemark(
-				notice.Clean(gateway+" is skipped: "+why.Error(), 200),
-				overlay.TroubleFor,
-			)
+			s.status.ShowRemark(notice.Clean(gateway+" is skipped: "+why.Error(), 200),
+				overlay.TroubleFor)
 		},
 		Urgent: func() bool { return s.authority.NewestState().Phase == control.Granted },
 		Up:     func() { s.setReached(true); s.talk.SendState(); s.welcome() },
@@ -178,8 +176,7 @@ func (s *session) announceGateway(to string, together bool) {
 	}
 	s.status.ShowRemark(
 		"agents see this session at "+to+" now, as a new one: that gateway knows nothing of "+
-			"the one before",
-		overlay.TroubleFor,
+			"the one before", overlay.TroubleFor,
 	)
 }
 

@@ -217,10 +217,8 @@ func (l *Link) openTransport(ctx context.Context) (transport, error) {
 	err := l.turns.Try(ctx, l.round, isFinalRefusal, func(short context.Context, door int) error {
 		conn, cluster, err := handshakeAt(ctx, short, l.doors[door])
 		if err == nil {
-			made = newWire(
-				conn,
-				wireConfig{urgent: l.Urgent, every: l.Every, several: l.turns.Several()},
-			)
+			made = newWire(conn,
+				wireConfig{urgent: l.Urgent, every: l.Every, several: l.turns.Several()})
 			made.place = place{door: door, cluster: cluster}
 		}
 		return err
@@ -237,8 +235,7 @@ func (l *Link) openTransport(ctx context.Context) (transport, error) {
 // address. The socket is closed when ctx ends, even during a handshake without an answer or a write
 // to a gateway that stalls. limit bounds the attempt. cluster is the name of the gateway's cluster.
 func handshakeAt(
-	ctx, limit context.Context,
-	at Door,
+	ctx, limit context.Context, at Door,
 ) (conn *websocket.Conn, cluster string, err error) {
 	var bound *handshake.Conn
 	dial := func(short context.Context, _, _ string) (net.Conn, error) {
@@ -454,10 +451,7 @@ func (l *Link) clearBusy() {
 // sendMessages sends the queue, and the newest snapshot and rows behind it, but before the end of
 // their session: the end comes last.
 func sendMessages(
-	via transport,
-	queue []protocol.Message,
-	snapshot *protocol.Snapshot,
-	rows *protocol.Rows,
+	via transport, queue []protocol.Message, snapshot *protocol.Snapshot, rows *protocol.Rows,
 ) error {
 	var newest []protocol.Message
 	if snapshot != nil {

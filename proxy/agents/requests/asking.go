@@ -108,25 +108,15 @@ func (o *outsiders) findMatching(
 // the request closes.
 func (o *outsiders) handleChatAsk(m *protocol.ChatAsk) {
 	if o.Outside == nil {
-		sendError(
-			o.Link,
-			m.RequestID,
-			protocol.CodeNoChat,
+		sendError(o.Link, m.RequestID, protocol.CodeNoChat,
 			"there is no coding agent to talk to in this session, and no one answers requests "+
-				"in it: its user starts one with proxy --chat AGENT",
-		)
+				"in it: its user starts one with proxy --chat AGENT")
 		return
 	}
 	if wait, ok := o.askLimit.allowNow(time.Now()); !ok {
-		sendError(
-			o.Link,
-			m.RequestID,
-			protocol.CodeBusy,
-			fmt.Sprintf(
-				"too many requests in a short time: the next one may come in %s",
-				notice.Span((wait+time.Second-1).Truncate(time.Second)),
-			),
-		)
+		sendError(o.Link, m.RequestID, protocol.CodeBusy,
+			fmt.Sprintf("too many requests in a short time: the next one may come in %s",
+				notice.Span((wait+time.Second-1).Truncate(time.Second))))
 		return
 	}
 	ok := o.Pump.Post(func(now time.Time) {

@@ -80,15 +80,9 @@ func (p *messenger) handleNote(m *protocol.Note) {
 		limiter = &p.fromPeople
 	}
 	if wait, ok := limiter.allowNow(now); !ok {
-		sendError(
-			p.Link,
-			m.RequestID,
-			protocol.CodeBusy,
-			fmt.Sprintf(
-				"too many messages in a short time: the next one may come in %s",
-				notice.Span((wait+time.Second-1).Truncate(time.Second)),
-			),
-		)
+		sendError(p.Link, m.RequestID, protocol.CodeBusy,
+			fmt.Sprintf("too many messages in a short time: the next one may come in %s",
+				notice.Span((wait+time.Second-1).Truncate(time.Second))))
 		return
 	}
 	if m.From == protocol.FromUser {

@@ -38,9 +38,7 @@ type consent struct {
 // question means that the user let the input through; the rest of it then passes until the user
 // types.
 func (c *consent) holdForConsent(
-	now time.Time,
-	pieces []pump.Piece,
-	typed pump.Line,
+	now time.Time, pieces []pump.Piece, typed pump.Line,
 ) (bool, error) {
 	if c.shifts > shiftsMost {
 		c.judged.prompt = line.None
@@ -58,10 +56,7 @@ func (c *consent) holdForConsent(
 
 // judgeLine judges the line for pieces under level type, and brackets their text. It returns false
 // while the line is unsettled and that matters.
-func (c *consent) judgeLine(
-	pieces []pump.Piece,
-	began, now time.Time,
-) ([]pump.Piece, bool) {
+func (c *consent) judgeLine(pieces []pump.Piece, began, now time.Time) ([]pump.Piece, bool) {
 	judged, still := c.in.all.line.assessLine(now, began, isText(firstStep(pieces)))
 	c.judged = judged
 	pieces = judged.bracketText(pieces)
@@ -159,8 +154,7 @@ func (c *consent) hasUnshownText(typed pump.Line) bool {
 // wordQuestion says what would be sent and, at a line prompt, what the program would run. exact is
 // the part that the answer covers: it omits suggestions of the program, which are not submitted.
 func (c *consent) wordQuestion(
-	pieces []pump.Piece,
-	typed pump.Line,
+	pieces []pump.Piece, typed pump.Line,
 ) (q control.Confirmation, exact string) {
 	q = control.Confirmation{Keys: describePieces(pieces), Mouse: pieces[0].Say != ""}
 	if c.judged.prompt == line.None || q.Mouse {

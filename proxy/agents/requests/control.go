@@ -71,9 +71,7 @@ func (g *grants) askControl(now time.Time, r control.Request) error {
 	if errors.Is(err, control.ErrNobody) {
 		return fmt.Errorf(
 			"this terminal is %s's own, and no person is attached to it: a person "+
-				"attaches with gateway attach %s",
-			owner.Name,
-			g.SessionID,
+				"attaches with gateway attach %s", owner.Name, g.SessionID,
 		)
 	}
 	return err
@@ -88,12 +86,8 @@ func (g *grants) handleRelease(m *protocol.ControlRelease) {
 	ok := g.Pump.Post(func(now time.Time) {
 		g.Status.NoteRival(m.AgentID, false)
 		if !g.Control.Release(now, m.AgentID, why) && !m.Gone {
-			sendError(
-				g.Link,
-				m.RequestID,
-				protocol.CodeNoGrant,
-				"you do not have the keyboard: there is nothing to release",
-			)
+			sendError(g.Link, m.RequestID, protocol.CodeNoGrant,
+				"you do not have the keyboard: there is nothing to release")
 			return
 		}
 		if !m.Gone {

@@ -29,13 +29,9 @@ type prompts struct {
 func (p *prompts) handleChat(m protocol.Message) {
 	if p.Chat == nil {
 		if id := protocol.RequestID(m); id != "" {
-			sendError(
-				p.Link,
-				id,
-				protocol.CodeNoChat,
+			sendError(p.Link, id, protocol.CodeNoChat,
 				"there is no coding agent to talk to in this session: its user starts one with "+
-					"proxy --chat AGENT",
-			)
+					"proxy --chat AGENT")
 		}
 		return
 	}
@@ -141,13 +137,8 @@ func (p *prompts) answerRequest(m *protocol.ChatAnswer) {
 	done := &protocol.Done{RequestID: m.RequestID}
 	p.checkAndAct(done, check, func(control.Agent, chat.MayAct) error {
 		if slices.Contains(p.Chat.OpenRequests(), m.Request) {
-			p.Recorder.RecordPrompt(
-				record.Answer,
-				control.Agent{},
-				by,
-				m.Request,
-				describeReply(m.Answer),
-			)
+			p.Recorder.RecordPrompt(record.Answer, control.Agent{}, by, m.Request,
+				describeReply(m.Answer))
 		}
 		return p.Chat.Answer(m.Request, by, m.Answer)
 	})
@@ -219,8 +210,7 @@ func checkMayTalk(st control.State, agentID string) (control.Agent, error) {
 // the condition that this agent still has the grant that it was checked under. The driver asks that
 // last: the user may take the keyboard back at any moment before.
 func (p *prompts) checkAndAct(
-	done *protocol.Done,
-	check func(st control.State) (control.Agent, error),
+	done *protocol.Done, check func(st control.State) (control.Agent, error),
 	act func(from control.Agent, mayAct chat.MayAct) error,
 ) {
 	answer := func(err error) {
@@ -285,10 +275,8 @@ func chatRefusal(c Conversation, err error) (code protocol.Code, message string)
 		if len(open) == 0 {
 			return protocol.CodeNotFound, "no request is open"
 		}
-		return protocol.CodeNotFound, fmt.Sprintf(
-			"no such request is open; open: %s",
-			strings.Join(open, ", "),
-		)
+		return protocol.CodeNotFound, fmt.Sprintf("no such request is open; open: %s",
+			strings.Join(open, ", "))
 	case errors.Is(err, chat.ErrOver):
 		return protocol.CodeNoChat, "the conversation has ended: " + err.Error()
 	}

@@ -55,10 +55,7 @@ func keyModes(modes screen.Modes) keys.Modes {
 
 // encodeStep makes the bytes of one step.
 func (e *encoder) encodeStep(
-	in *delivery,
-	s protocol.InputPart,
-	modes screen.Modes,
-	km keys.Modes,
+	in *delivery, s protocol.InputPart, modes screen.Modes, km keys.Modes,
 ) ([]pump.Piece, error) {
 	switch s.InputKind { //nolint:exhaustive // the others are text
 	case protocol.InputKeys:
@@ -129,10 +126,7 @@ func rejectNestedProxyKey(program Program, pieces []pump.Piece) error {
 
 // keyPieces encodes named keys.
 func keyPieces(
-	names string,
-	modes keys.Modes,
-	reclaimKey keys.CtrlKey,
-	drive bool,
+	names string, modes keys.Modes, reclaimKey keys.CtrlKey, drive bool,
 ) ([]pump.Piece, error) {
 	var pieces []pump.Piece
 	for _, name := range strings.Fields(names) {

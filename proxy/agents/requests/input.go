@@ -134,12 +134,8 @@ func (d *deliveries) claimInput(m *protocol.Input) bool {
 		return false
 	}
 	if len(m.Parts) > 0 && m.Data != "" {
-		sendError(
-			d.Link,
-			m.RequestID,
-			protocol.CodeBadMessage,
-			"parts replace data: leave one of them out",
-		)
+		sendError(d.Link, m.RequestID, protocol.CodeBadMessage,
+			"parts replace data: leave one of them out")
 		return false
 	}
 	return true

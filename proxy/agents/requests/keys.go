@@ -37,12 +37,8 @@ type typist struct {
 // After a refusal everything is refused until the owner begins anew: a gap could change the meaning
 // of the rest.
 func (a *typists) handleKeys(m *protocol.Keys) {
-	signer, reason := a.verifier.verifySigner(
-		time.Now(),
-		m.At,
-		m.Signed(a.Started.UnixMilli()),
-		m.SignatureB64,
-	)
+	signer, reason := a.verifier.verifySigner(time.Now(), m.At, m.Signed(a.Started.UnixMilli()),
+		m.SignatureB64)
 	if reason == nil && !a.RemoteKeys && !signer.Types {
 		reason = &refusal{
 			protocol.CodeForbidden,
@@ -123,11 +119,7 @@ func (t *typist) checkSequence(m *protocol.Keys) *refusal {
 
 // typeMessage types a message whose turn it is.
 func (a *typists) typeMessage(
-	now time.Time,
-	by string,
-	t *typist,
-	m *protocol.Keys,
-	shown shownScreen,
+	now time.Time, by string, t *typist, m *protocol.Keys, shown shownScreen,
 ) *refusal {
 	if a.Control.State(now).Hidden {
 		return &refusal{protocol.CodeBlackout, "the screen is hidden: show it first, then type"}
@@ -162,9 +154,7 @@ func (a *typists) typeMessage(
 // encodeKeys returns a person's keys as their own terminal would send them in these modes. reclaims
 // reports whether the reclaim key is among them.
 func (a *typists) encodeKeys(
-	t *typist,
-	m *protocol.Keys,
-	shown shownScreen,
+	t *typist, m *protocol.Keys, shown shownScreen,
 ) (b []byte, reclaims bool, err error) {
 	switch m.InputKind {
 	case protocol.InputKeys:

@@ -93,10 +93,7 @@ func (in *delivery) setOutcome(r pump.Receipt, result *protocol.InputResult) {
 // and the end of the grant counts the bytes. It runs on the pump's goroutine.
 func (in *delivery) correctFlushed(n int) {
 	now := protocol.InputResult{WrittenBytes: in.written - n, DroppedBytes: n}
-	in.setOutcome(
-		pump.Receipt{Fate: pump.Dropped, Written: now.WrittenBytes, Dropped: n},
-		&now,
-	)
+	in.setOutcome(pump.Receipt{Fate: pump.Dropped, Written: now.WrittenBytes, Dropped: n}, &now)
 	in.record.RecordFlush(in.written, n, now.Reason)
 	now.Parts = in.partResults(now.WrittenBytes)
 	correct := func(r *protocol.InputResult) {

@@ -18,10 +18,7 @@ const scrollStep = 5
 // encodeMouse makes the reports of an act of the mouse for the present modes. It also decides the
 // place now: a button that moved since the agent looked is hit at its new place.
 func (e *encoder) encodeMouse(
-	in *delivery,
-	m protocol.InputPart,
-	modes screen.Modes,
-	km keys.Modes,
+	in *delivery, m protocol.InputPart, modes screen.Modes, km keys.Modes,
 ) ([]pump.Piece, error) {
 	act, err := mouse.Parse(m.Data)
 	if err != nil {
@@ -57,9 +54,7 @@ func (e *encoder) encodeMouse(
 }
 
 // findCells returns where the mouse acts, and where a drag ends.
-func findCells(
-	o Observer, m protocol.InputPart, act mouse.Act,
-) (at, to mouse.Cell, err error) {
+func findCells(o Observer, m protocol.InputPart, act mouse.Act) (at, to mouse.Cell, err error) {
 	cols, rows := o.Model().Size()
 	switch {
 	case m.On != "" && m.At != nil:
@@ -110,12 +105,7 @@ func checkCell(place string, c protocol.Cell, cols, rows int) (mouse.Cell, error
 			protocol.CodeBadMessage,
 			fmt.Sprintf(
 				"%s is row %d and column %d, counted from 1, and the screen has %d rows "+
-					"and %d columns",
-				place,
-				c.Row+1,
-				c.Col+1,
-				rows,
-				cols,
+					"and %d columns", place, c.Row+1, c.Col+1, rows, cols,
 			),
 		}
 	}

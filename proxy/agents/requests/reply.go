@@ -52,10 +52,8 @@ func (p *reply) answerWhenSettled(now time.Time, result *protocol.InputResult) {
 		p.answerNow(now, result)
 		return
 	}
-	deadline := laterOf(
-		in.began.Add(timeoutOf(m.TimeoutMs)),
-		now.Add(time.Duration(m.SettleMs)*time.Millisecond+settleLeast),
-	)
+	deadline := laterOf(in.began.Add(timeoutOf(m.TimeoutMs)),
+		now.Add(time.Duration(m.SettleMs)*time.Millisecond+settleLeast))
 	in.Observer.OpenWait(now, false, snapshot.Wait{
 		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: deadline,
 		Done: func(r snapshot.Result) {
@@ -71,10 +69,7 @@ func (p *reply) answerWhenSettled(now time.Time, result *protocol.InputResult) {
 
 // answerAtNextPrompt answers once a program that reads lines has processed one, waits for the next,
 // and has been quiet for a moment: a program that reads on a separate thread may still print.
-func (p *reply) answerAtNextPrompt(
-	now, deadline time.Time,
-	result *protocol.InputResult,
-) {
+func (p *reply) answerAtNextPrompt(now, deadline time.Time, result *protocol.InputResult) {
 	in := p.in
 	waits, _ := snapshot.Compile(protocol.Until{Waiting: true}) // valid conditions
 	quiet, _ := snapshot.Compile(protocol.Until{QuietMs: stillFor.Milliseconds()})

@@ -131,12 +131,8 @@ func (h *Handler) Handle(m protocol.Message) {
 		h.Own.NoteActivity()
 	}
 	if id := protocol.SessionID(m); id != "" && id != h.SessionID {
-		sendError(
-			h.Link,
-			protocol.RequestID(m),
-			protocol.CodeNoSession,
-			"this proxy has the session "+h.SessionID+" only",
-		)
+		sendError(h.Link, protocol.RequestID(m), protocol.CodeNoSession,
+			"this proxy has the session "+h.SessionID+" only")
 		return
 	}
 	switch m.(type) {
@@ -202,12 +198,8 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 		h.Log.Warn("the gateway refused a message",
 			"code", m.Code, "message", m.Message, "field", m.Field)
 	default:
-		sendError(
-			h.Link,
-			protocol.RequestID(m),
-			protocol.CodeForbidden,
-			fmt.Sprintf("a %s is not for a proxy", protocol.KindOf(m)),
-		)
+		sendError(h.Link, protocol.RequestID(m), protocol.CodeForbidden,
+			fmt.Sprintf("a %s is not for a proxy", protocol.KindOf(m)))
 	}
 }
 

@@ -53,10 +53,7 @@ func (in *delivery) announceTyped(r pump.Receipt) {
 		name = st.Agent.Name
 	}
 	in.Observer.Post(func(now time.Time) {
-		in.Observer.NoteAgentTyped(
-			now,
-			name,
-			protocol.Clip(in.Observer.Redact(text, -1), protocol.MaxTyped),
-		)
+		in.Observer.NoteAgentTyped(now, name,
+			protocol.Clip(in.Observer.Redact(text, -1), protocol.MaxTyped))
 	})
 }

@@ -19,13 +19,9 @@ func isUnattended(own Own) bool { return own != nil && own.IsUnattended() }
 func (h *Handler) forwardAttached(m protocol.Message) {
 	switch {
 	case h.Own == nil:
-		sendError(
-			h.Link,
-			protocol.RequestID(m),
-			protocol.CodeForbidden,
+		sendError(h.Link, protocol.RequestID(m), protocol.CodeForbidden,
 			"this is the user's own terminal: it is seen there and through snapshots, and "+
-				"cannot be attached to elsewhere",
-		)
+				"cannot be attached to elsewhere")
 	case !h.Attached.Handle(m):
 		sendExited(h.Link, protocol.RequestID(m))
 	}
@@ -36,30 +32,18 @@ func (h *Handler) forwardAttached(m protocol.Message) {
 func (h *Handler) close(m *protocol.Close) {
 	switch {
 	case h.Own == nil:
-		sendError(
-			h.Link,
-			m.RequestID,
-			protocol.CodeForbidden,
-			"this is the user's own terminal: only its user ends it",
-		)
+		sendError(h.Link, m.RequestID, protocol.CodeForbidden,
+			"this is the user's own terminal: only its user ends it")
 		return
 	case m.AgentID != "" && m.AgentID != h.Own.Agent().ID:
-		sendError(
-			h.Link,
-			m.RequestID,
-			protocol.CodeForbidden,
-			"another agent started this terminal: it is not yours to close",
-		)
+		sendError(h.Link, m.RequestID, protocol.CodeForbidden,
+			"another agent started this terminal: it is not yours to close")
 		return
 	}
 	if m.Signal != "" && m.Signal != "HUP" && m.Signal != "KILL" {
-		sendError(
-			h.Link,
-			m.RequestID,
-			protocol.CodeBadMessage,
+		sendError(h.Link, m.RequestID, protocol.CodeBadMessage,
 			"a session is ended by the signal HUP, then by TERM and KILL if it does not heed "+
-				"HUP; or by KILL at once",
-		)
+				"HUP; or by KILL at once")
 		return
 	}
 	// The answer goes first: it could not be sent after the session's end.

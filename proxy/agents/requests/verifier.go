@@ -68,8 +68,7 @@ func (v *verifier) provenToken(now time.Time, m *protocol.ControlRequest) (token
 // verifyOwner returns the name of the owner who made decision m. A signature counts, whichever
 // gateway brought it. A gateway's word counts only if the user said so at the session's start.
 func (v *verifier) verifyOwner(
-	now time.Time,
-	m *protocol.ControlDecide,
+	now time.Time, m *protocol.ControlDecide,
 ) (name string, reason *refusal) {
 	if v.RemoteGrant { // the gateway has checked its owners
 		return notice.Person(m.By), nil
@@ -93,9 +92,7 @@ func (v *verifier) verifyOwner(
 
 // verifySigner returns the owner who signed a message at a time in Unix milliseconds.
 func (v *verifier) verifySigner(
-	now time.Time,
-	at int64,
-	message, signature []byte,
+	now time.Time, at int64, message, signature []byte,
 ) (signer protocol.Signer, reason *refusal) {
 	if age := now.Sub(time.UnixMilli(at)); age < -decisionFor || age > decisionFor {
 		return signer, &refusal{
@@ -126,9 +123,7 @@ func (v *verifier) verifySigner(
 // needed. In a session without a user's terminal, each person whom its gateway admits may type
 // anyway, so their claimed name counts.
 func (v *verifier) verifyPerson(
-	claimed string,
-	at int64,
-	signed, signature []byte,
+	claimed string, at int64, signed, signature []byte,
 ) (name string, reason *refusal) {
 	if len(signature) > 0 {
 		signer, reason := v.verifySigner(time.Now(), at, signed, signature)

@@ -239,13 +239,9 @@ func (w *agentWaits) finishWait(now time.Time, m *protocol.Wait, r snapshot.Resu
 	delete(w.deciding, m.RequestID)
 	delete(w.driving, m.RequestID)
 	if r.End == snapshot.Dear {
-		sendError(
-			w.Link,
-			m.RequestID,
-			protocol.CodeBadMessage,
+		sendError(w.Link, m.RequestID, protocol.CodeBadMessage,
 			"the wait was given up: its regular expression is so slow that it would hold up the "+
-				"program's output; simplify it, or wait for a text",
-		)
+				"program's output; simplify it, or wait for a text")
 		return
 	}
 	notes := w.inbox.takeNotes(m.AgentID)
@@ -257,10 +253,7 @@ func (w *agentWaits) finishWait(now time.Time, m *protocol.Wait, r snapshot.Resu
 
 // sendWaitResult sends how a wait ended, with the present screen.
 func (w *agentWaits) sendWaitResult(
-	now time.Time,
-	m *protocol.Wait,
-	r snapshot.Result,
-	notes []string,
+	now time.Time, m *protocol.Wait, r snapshot.Result, notes []string,
 ) {
 	out := &protocol.WaitResult{
 		ID:        protocol.NewID(),

@@ -47,10 +47,8 @@ func (d *Driver) handleControlRequest(_ string, b []byte) error {
 		return nil
 	}
 	err := d.replyError(m.ID, "unsupported request")
-	d.reportNotice(
-		"asked for something unknown, which was refused: %s",
-		stdio.ShortenText(kind.Subtype),
-	)
+	d.reportNotice("asked for something unknown, which was refused: %s",
+		stdio.ShortenText(kind.Subtype))
 	return err
 }
 

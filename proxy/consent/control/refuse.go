@@ -44,8 +44,7 @@ func (e *NotNow) Error() string {
 		return "the user muted you until the end of the session"
 	case e.Flood:
 		return fmt.Sprintf(
-			"too many questions to the user in a short time: the next one may come in %s",
-			wait,
+			"too many questions to the user in a short time: the next one may come in %s", wait,
 		)
 	case e.Times > 0 && e.For > 0:
 		return fmt.Sprintf("the user refused you: you may ask again in %s", wait)

@@ -47,14 +47,12 @@ func (g *grant) withdrawAsked(now time.Time) {
 
 // reportReplaced answers requests that a newer one replaced.
 func (g *grant) reportReplaced(requests []string) {
-	g.events = append(
-		g.events,
+	g.events = append(g.events,
 		Event{
 			Requests: requests,
 			Agent:    g.agent,
 			Epoch:    g.epoch,
 			Reason:   protocol.ReasonReplaced,
 			Request:  true,
-		},
-	)
+		})
 }

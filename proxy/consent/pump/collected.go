@@ -17,8 +17,7 @@ type LongLineError struct {
 func (e *LongLineError) Error() string {
 	message := fmt.Sprintf(
 		"the program reads whole lines, of which the kernel keeps %d bytes: this one would have %d",
-		e.Most,
-		e.Size,
+		e.Most, e.Size,
 	)
 	if e.Stands > 0 {
 		message += fmt.Sprintf(", %d of them are there already", e.Stands)

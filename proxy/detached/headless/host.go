@@ -320,11 +320,7 @@ func directory(cwd string) (string, error) {
 
 func checkEnvironment(env []string) error {
 	if len(env) > maxEnvironment {
-		return fmt.Errorf(
-			"env holds %d variables, the limit is %d",
-			len(env),
-			maxEnvironment,
-		)
+		return fmt.Errorf("env holds %d variables, the limit is %d", len(env), maxEnvironment)
 	}
 	for _, e := range env {
 		if name, _, ok := strings.Cut(e, "="); !ok || name == "" || strings.ContainsRune(e, 0) {

@@ -39,10 +39,7 @@ var passed = []os.Signal{
 // [Window.ForCtrlG]. If no field of [End] is set, the session was killed. LendTerminal takes the
 // process's signals meanwhile.
 func LendTerminal(
-	conn *net.UnixConn,
-	in, out *os.File,
-	messages io.Writer,
-	forCtrlG string,
+	conn *net.UnixConn, in, out *os.File, messages io.Writer, forCtrlG string,
 ) (End, error) {
 	defer func() { _ = conn.Close() }()
 	signals := catchPassed()

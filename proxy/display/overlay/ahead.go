@@ -22,12 +22,8 @@ func (w *wording) isAnnouncementLegible(cols, rows int) bool {
 	case !w.conf.Line:
 		return w.conf.Title
 	}
-	return notice.Fits(
-		cols,
-		maxQuestionRows(cols, rows),
-		w.ownAnnouncement(),
-		w.conf.Reclaim+" refuses",
-	)
+	return notice.Fits(cols, maxQuestionRows(cols, rows), w.ownAnnouncement(),
+		w.conf.Reclaim+" refuses")
 }
 
 // ownAnnouncement is the announcement without the agent's own words.

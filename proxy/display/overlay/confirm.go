@@ -10,11 +10,8 @@ import (
 // approvalLine asks about input that waits for a confirmation. It shows who would send what, to the
 // last character.
 func (w *wording) approvalLine(cols, rows int) string {
-	text, keys := w.confirmQuestion(
-		w.state.Agent.Name,
-		w.state.Pending,
-		w.state.Again && cols >= narrow,
-	)
+	text, keys := w.confirmQuestion(w.state.Agent.Name, w.state.Pending,
+		w.state.Again && cols >= narrow)
 	return notice.Rows(cols, rows-1, text, keys)
 }
 

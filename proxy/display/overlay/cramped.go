@@ -79,15 +79,10 @@ func (w *wording) crampedLine(cols, rows int) string {
 		forms = w.shortQuestions()
 	}
 	key := caretNotation(w.conf.Reclaim)
-	forms = append(
-		forms,
+	forms = append(forms,
 		"too small to show the question: "+w.grantLabel()+" does nothing, "+
-			w.conf.Reclaim+" refuses",
-		"too small to answer: "+key+" refuses",
-		"too small: "+key,
-		"too small",
-		key,
-	)
+			w.conf.Reclaim+" refuses", "too small to answer: "+key+" refuses", "too small: "+key,
+		"too small", key)
 	for _, form := range forms {
 		if line, ok := notice.LayOutWhole(cols, max(1, rows-1), form); ok {
 			return line

@@ -16,10 +16,7 @@ type Loop interface {
 	// TryAround is TryCall around the feeding of a chunk. Either function may run without the other
 	// if time is short; the chunk is fed in any case.
 	TryAround(
-		limit time.Duration,
-		before func(now time.Time),
-		chunk []byte,
-		after func(now time.Time),
+		limit time.Duration, before func(now time.Time), chunk []byte, after func(now time.Time),
 		late func(),
 	) (ran, over bool)
 	// Model returns the terminal model. Only functions on the loop may call it and the following

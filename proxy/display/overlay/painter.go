@@ -199,13 +199,8 @@ func (p *Painter) DrawAround(chunk []byte, afresh bool) (before, after []byte, o
 			before = nil
 		}
 	}
-	ran, over := p.conf.Loop.TryAround(
-		p.currentPatience(),
-		erase,
-		chunk,
-		draw,
-		p.onCaughtUp(time.Now()),
-	)
+	ran, over := p.conf.Loop.TryAround(p.currentPatience(), erase, chunk, draw,
+		p.onCaughtUp(time.Now()))
 	if p.noteBehind(ran, over); !ran {
 		p.lost = p.lost || !erased
 		p.picture = picture{}
@@ -364,11 +359,7 @@ func (p *Painter) appendTitle(show []byte, m *screen.Screen, window string) []by
 }
 
 func (p *Painter) drawLine(
-	now time.Time,
-	show []byte,
-	m *screen.Screen,
-	line string,
-	asks bool,
+	now time.Time, show []byte, m *screen.Screen, line string, asks bool,
 ) []byte {
 	row, again := p.place.chooseRow(now, m, line)
 	if again > 0 {
@@ -384,10 +375,7 @@ func (p *Painter) drawLine(
 // nextSign returns the picture with the sign due now. A sign that would follow others too soon
 // comes later.
 func (p *Painter) nextSign(
-	now time.Time,
-	m *screen.Screen,
-	before picture,
-	afresh bool,
+	now time.Time, m *screen.Screen, before picture, afresh bool,
 ) (next picture, ok bool) {
 	for _, text := range p.conf.Status.signForms(now) {
 		at, fits := findSignSpot(m, text, p.conf.Status.conf.Taste.SignOnTop)
@@ -401,10 +389,8 @@ func (p *Painter) nextSign(
 			text = " " + text
 		}
 		l := lookOn(m, &p.conf.Status.conf, false)
-		next = p.newPicture(
-			m,
-			picture{sign: true, row: at.row, from: at.from, text: text, sgr: l.sgr},
-		)
+		next = p.newPicture(m,
+			picture{sign: true, row: at.row, from: at.from, text: text, sgr: l.sgr})
 		if next == before && !afresh && !m.IsVeiled() {
 			return next, true
 		}

@@ -26,9 +26,7 @@ type place struct {
 // visible in the rows that the line needs. If the user wants it on top, it is the other way round.
 // The line moves only when the cursor rests in it; again is when to check that.
 func (p *place) chooseRow(
-	now time.Time,
-	m *screen.Screen,
-	line string,
+	now time.Time, m *screen.Screen, line string,
 ) (row int, again time.Duration) {
 	_, rows := m.Size()
 	n := min(rows, strings.Count(line, "\n")+1)

@@ -56,18 +56,14 @@ func (s *Status) ShowWelcome() {
 	if stands {
 		return
 	}
-	s.ShowRemark(
-		"shared: agents see this, and type only if you allow it. List: gateway top",
-		welcomeFor,
-	)
+	s.ShowRemark("shared: agents see this, and type only if you allow it. List: gateway top",
+		welcomeFor)
 }
 
 // ShowDrivingAgent informs a newly attached person that an agent drives.
 func (s *Status) ShowDrivingAgent(agent string) {
-	s.ShowRemark(
-		agent+" drives. "+s.conf.Reclaim+" takes the keyboard; your own keys pause it",
-		TellFor,
-	)
+	s.ShowRemark(agent+" drives. "+s.conf.Reclaim+" takes the keyboard; your own keys pause it",
+		TellFor)
 }
 
 // remarkOnRequestEnd remarks on the end of a request that was not granted. It reports whether it
@@ -111,15 +107,12 @@ func (s *Status) noteForegroundLocked(state control.State) {
 		s.mu.Unlock()
 		switch {
 		case st.Never != "":
-			s.ShowRemark(
-				st.Agent.Name+" waits: your rule at "+st.Never+" keeps it out of "+st.Away,
-				TellFor,
-			)
+			s.ShowRemark(st.Agent.Name+" waits: your rule at "+st.Never+" keeps it out of "+st.Away,
+				TellFor)
 		case st.Away != "":
 			s.ShowRemark(
 				st.Agent.Name+" waits: it has the keyboard for "+st.Program+" only, and "+st.Away+
-					" is in the foreground",
-				TellFor,
+					" is in the foreground", TellFor,
 			)
 		}
 	})

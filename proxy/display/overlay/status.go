@@ -183,9 +183,7 @@ func (s *Status) takeBegun() bool {
 // composeNow returns what to show now on a terminal of this size: the line, the title (each may be
 // ""), whether to ring, and the question that line or title ask, or 0.
 func (s *Status) composeNow(
-	now time.Time,
-	cols, rows int,
-	title string,
+	now time.Time, cols, rows int, title string,
 ) (line, window string, ring bool, question uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,10 +24,7 @@ const (
 // ReadMarks adds to r who did what when, and how long the recording is. own is as for [New]. The
 // error is as that of Read.
 func ReadMarks(
-	ctx context.Context,
-	file io.ReaderAt,
-	own *redact.Own,
-	r *protocol.RecordsReadResult,
+	ctx context.Context, file io.ReaderAt, own *redact.Own, r *protocol.RecordsReadResult,
 ) error {
 	tape, err := record.NewTape(file)
 	if err != nil {

@@ -24,8 +24,7 @@ func (k Press) Encode(m Modes) ([]byte, error) {
 	if b == nil {
 		return nil, fmt.Errorf(
 			"key %s cannot be sent: the program has not turned on a keyboard mode "+
-				"in which the terminal could tell it from another key%s",
-			k.name,
+				"in which the terminal could tell it from another key%s", k.name,
 			k.alternativeHint(),
 		)
 	}

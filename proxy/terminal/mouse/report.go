@@ -199,9 +199,7 @@ func (w *writer) checkLimit(at Cell, last int) {
 	if at.Col+1 > last || at.Row+1 > last {
 		w.err = fmt.Errorf(
 			"the program reads the mouse in an encoding that ends with row and column %d: "+
-				"%s cannot be reported",
-			last,
-			at,
+				"%s cannot be reported", last, at,
 		)
 	}
 }

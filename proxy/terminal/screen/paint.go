@@ -125,17 +125,13 @@ func (t *terminal) appendExact(dst []byte, c cell) []byte {
 }
 
 func (t *terminal) appendRow(
-	dst []byte,
-	r *row,
-	content func(*terminal, []byte, cell) []byte,
+	dst []byte, r *row, content func(*terminal, []byte, cell) []byte,
 ) []byte {
 	return t.appendCells(dst, r.cells[:r.textEnd()], content)
 }
 
 func (t *terminal) appendCells(
-	dst []byte,
-	cells []cell,
-	content func(*terminal, []byte, cell) []byte,
+	dst []byte, cells []cell, content func(*terminal, []byte, cell) []byte,
 ) []byte {
 	var now style
 	id := uint32(0)
@@ -366,20 +362,12 @@ func AppendModes(dst []byte, from, to Modes) []byte {
 		}
 	}
 	if to.MouseProtocol != from.MouseProtocol {
-		dst = fmt.Appendf(
-			dst,
-			"\x1b[?%d%c",
-			max(to.MouseProtocol, from.MouseProtocol),
-			setOrReset(to.MouseProtocol != 0),
-		)
+		dst = fmt.Appendf(dst, "\x1b[?%d%c", max(to.MouseProtocol, from.MouseProtocol),
+			setOrReset(to.MouseProtocol != 0))
 	}
 	if to.MouseEncoding != from.MouseEncoding {
-		dst = fmt.Appendf(
-			dst,
-			"\x1b[?%d%c",
-			max(to.MouseEncoding, from.MouseEncoding),
-			setOrReset(to.MouseEncoding != 0),
-		)
+		dst = fmt.Appendf(dst, "\x1b[?%d%c", max(to.MouseEncoding, from.MouseEncoding),
+			setOrReset(to.MouseEncoding != 0))
 	}
 	return appendKeyModes(dst, from, to)
 }

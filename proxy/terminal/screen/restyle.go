@@ -29,10 +29,8 @@ var noChange = change{keep: ^Attr(0), line: keepLine, fg: keepColor, bg: keepCol
 func (t *terminal) rendition(i int) change {
 	// What SGR makes of a style without any attribute and of one with all of them tells what it
 	// makes of any.
-	none := t.rendered(
-		style{fg: keepColor, bg: keepColor, ul: keepColor, underline: NoUnderline},
-		i,
-	)
+	none := t.rendered(style{fg: keepColor, bg: keepColor, ul: keepColor, underline: NoUnderline},
+		i)
 	all := t.rendered(style{underline: SingleUnderline, attrs: ^Attr(0)}, i)
 	c := change{
 		keep: none.attrs ^ all.attrs | veiled,

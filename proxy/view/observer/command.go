@@ -56,15 +56,10 @@ func (o *Observer) findCommand(all []*screen.Command, nth int) (c *screen.Comman
 
 // describeCommand makes the command for agents from the marks.
 func (o *Observer) describeCommand(
-	now time.Time,
-	all []*screen.Command,
-	c *screen.Command,
+	now time.Time, all []*screen.Command, c *screen.Command,
 ) *protocol.Command {
 	out := &protocol.Command{
-		Line: o.Redact(
-			c.Line,
-			-1,
-		),
+		Line:      o.Redact(c.Line, -1),
 		Cwd:       o.workingDirectory(c),
 		StartedAt: protocol.Milli(c.Began),
 		Running:   c.Ended.IsZero(),
@@ -232,15 +227,12 @@ func (p *outputRows) read(r *protocol.ReadResult, m *protocol.Read) error {
 // lineOutside is the error about a line outside the output.
 func (p *outputRows) lineOutside(line uint64, requestID string) error {
 	message := fmt.Sprintf(
-		"line %d is not in the output of that command, which has the lines %d to %d",
-		line,
-		p.First,
+		"line %d is not in the output of that command, which has the lines %d to %d", line, p.First,
 		p.First+uint64(len(p.Rows))-1,
 	)
 	if len(p.Rows) == 0 {
 		message = fmt.Sprintf(
-			"line %d is not in the output of that command, of which no rows are kept",
-			line,
+			"line %d is not in the output of that command, of which no rows are kept", line,
 		)
 	}
 	return &protocol.FieldError{

@@ -71,26 +71,22 @@ func (o *Observer) completeFrame(f *protocol.Frame) {
 	f.Line = o.firstScreenLine()
 	for _, h := range o.model.Highlights(nil, protocol.MaxHighlights) {
 		if text := highlightText(f.Screen.Lines[h.Row], h); text != "" || h.Empty {
-			f.Highlights = append(
-				f.Highlights,
+			f.Highlights = append(f.Highlights,
 				protocol.Highlight{
 					Row:  h.Row,
 					Rows: pluralRows(h.Rows),
 					Col:  h.Col,
 					Cols: h.Cols,
 					Text: text,
-				},
-			)
+				})
 		}
 	}
 	for _, p := range o.model.Pictures() {
 		if len(f.Pictures) == protocol.MaxPictures {
 			break
 		}
-		f.Pictures = append(
-			f.Pictures,
-			protocol.Picture{Kind: p.Kind, Row: p.Row, Col: p.Col, Rows: p.Rows, Cols: p.Cols},
-		)
+		f.Pictures = append(f.Pictures,
+			protocol.Picture{Kind: p.Kind, Row: p.Row, Col: p.Col, Rows: p.Rows, Cols: p.Cols})
 	}
 	o.sent.remember(
 		sentScreen{seq: f.Seq, cols: f.Screen.Cols, lines: f.Screen.Lines, line: f.Line},

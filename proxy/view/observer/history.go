@@ -89,10 +89,7 @@ func (o *Observer) finalHistory() *protocol.Past {
 	start, oldest := stop-n, o.model.HistoryNumber()
 	newest := all.Skip(start)
 	past := &protocol.Past{
-		Text: strings.Join(
-			rows[start:],
-			"\n",
-		),
+		Text:       strings.Join(rows[start:], "\n"),
 		FirstLine:  oldest + uint64(start),
 		NextLine:   oldest + uint64(stop), //nolint:gosec // rows of history
 		HiddenText: newest.Hidden,
@@ -191,25 +188,14 @@ func (v *shownScreen) concealedRows(start, stop int) (rows []int) {
 func notKept(from, oldest, length uint64) error {
 	switch {
 	case length == 0:
-		return fmt.Errorf(
-			"there is no line %d: the history is empty, and its next line will be %d",
-			from,
-			oldest,
-		)
+		return fmt.Errorf("there is no line %d: the history is empty, and its next line will be %d",
+			from, oldest)
 	case from < oldest:
-		return fmt.Errorf(
-			"line %d is no longer kept: the history has the lines %d to %d",
-			from,
-			oldest,
-			oldest+length-1,
-		)
+		return fmt.Errorf("line %d is no longer kept: the history has the lines %d to %d", from,
+			oldest, oldest+length-1)
 	}
-	return fmt.Errorf(
-		"line %d has not left the screen yet: the history has the lines %d to %d",
-		from,
-		oldest,
-		oldest+length-1,
-	)
+	return fmt.Errorf("line %d has not left the screen yet: the history has the lines %d to %d",
+		from, oldest, oldest+length-1)
 }
 
 // firstUnseen returns the first row of the history that the reader of a screen has not seen.

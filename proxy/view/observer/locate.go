@@ -49,15 +49,10 @@ func (v *shownScreen) FindText(text string) (mouse.Cell, error) {
 		if row, across := v.matchAcrossRows(text); across {
 			return mouse.Cell{}, fmt.Errorf(
 				"%s begins in row %d and goes on in row %d: name a part of it within one row, "+
-					"or its row and column",
-				name,
-				row+1,
-				row+2,
+					"or its row and column", name, row+1, row+2,
 			)
 		}
-		return mouse.Cell{}, errors.New(
-			name + " is not on the screen (capital letters count)",
-		)
+		return mouse.Cell{}, errors.New(name + " is not on the screen (capital letters count)")
 	}
 	return mouse.Cell{}, severalPlacesError(name, found)
 }
@@ -79,10 +74,7 @@ func severalPlacesError(name string, found []match) error {
 	}
 	return fmt.Errorf(
 		"%s is on the screen %s times, at %s: name more of the text around it, or the row and "+
-			"column",
-		name,
-		count,
-		list,
+			"column", name, count, list,
 	)
 }
 

@@ -278,11 +278,8 @@ func (p *privacy) notifyPrompt(now time.Time) {
 		p.pauseRecording()
 		isOpen := current.kind != protocol.SecretNone
 		p.o.waits.NoteSecretPrompt(isOpen, p.secret.PromptSince(), p.o.model.Rev())
-		p.o.agents.Session.SendBlackout(
-			current.kind != protocol.SecretNone,
-			protocol.BlackoutPassword,
-			current.kind,
-		)
+		p.o.agents.Session.SendBlackout(current.kind != protocol.SecretNone,
+			protocol.BlackoutPassword, current.kind)
 		p.o.markChanged(now)
 	}
 }

@@ -224,10 +224,8 @@ func (o *Observer) rollingText() string {
 	}
 	raw, ahead := o.text.String(), o.text.BytesAhead()
 	if c := &o.rolled; c.raw != raw || c.ahead != ahead {
-		c.raw, c.ahead, c.shown = raw, ahead, lastRunes(
-			o.redactSeen(&c.seen, raw, ahead),
-			protocol.ContentRunes,
-		)
+		c.raw, c.ahead, c.shown = raw, ahead, lastRunes(o.redactSeen(&c.seen, raw, ahead),
+			protocol.ContentRunes)
 	}
 	return o.rolled.shown
 }

@@ -24,19 +24,14 @@ func (t *turn) run(now time.Time, do func(now time.Time)) (off bool) {
 
 // TryCall is Call that waits at most for limit. After that do is not run, unless it has begun, and
 // late is called on the observer's goroutine in its place. over reports that the loop has ended.
-func (i *inlet) TryCall(
-	limit time.Duration, do func(now time.Time), late func(),
-) (ran, over bool) {
+func (i *inlet) TryCall(limit time.Duration, do func(now time.Time), late func()) (ran, over bool) {
 	return i.TryAround(limit, nil, nil, do, late)
 }
 
 // TryAround is TryCall around the feeding of a chunk. Either function may run without the other if
 // time is short; the chunk is fed unless the loop has ended.
 func (i *inlet) TryAround(
-	limit time.Duration,
-	before func(now time.Time),
-	chunk []byte,
-	after func(now time.Time),
+	limit time.Duration, before func(now time.Time), chunk []byte, after func(now time.Time),
 	late func(),
 ) (ran, over bool) {
 	t := turn{done: make(chan struct{})}

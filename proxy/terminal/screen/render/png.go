@@ -50,11 +50,7 @@ func FitPNG(w io.Writer, s *screen.Screen, side int) (cell image.Point, err erro
 	}
 	return image.Point{}, fmt.Errorf(
 		"the screen has %d columns and %d rows, a picture of %d pixels shows at most %d and %d",
-		cols,
-		rows,
-		side,
-		side/narrowest,
-		side/narrowest/2,
+		cols, rows, side, side/narrowest, side/narrowest/2,
 	)
 }
 
