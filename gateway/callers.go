@@ -112,10 +112,7 @@ func (c *callers) authenticateRequest(r *http.Request, own bool) (*caller, error
 
 // callerFor returns the participant of an identity for one request. It makes one if needed.
 func (c *callers) callerFor(
-	identity auth.Identity,
-	local bool,
-	header http.Header,
-	key string,
+	identity auth.Identity, local bool, header http.Header, key string,
 ) (*caller, error) {
 	id := callerID(identity, key)
 	member := memberOf(identity, header)
@@ -172,9 +169,7 @@ func callerID(identity auth.Identity, key string) string {
 // joinFunc returns a function that makes participants. The first stands for the caller, and its end
 // is the end of the agent. Later ones only listen.
 func (c *callers) joinFunc(
-	fresh *caller,
-	member hub.Member,
-	identity auth.Identity,
+	fresh *caller, member hub.Member, identity auth.Identity,
 ) func() client.Peer {
 	var joined atomic.Bool
 	return func() client.Peer {

@@ -188,10 +188,8 @@ func (c *claim) countToken(token string) error {
 	if l.known[token] >= l.most {
 		return &auth.Refusal{
 			Status: http.StatusTooManyRequests, Code: protocol.CodeBusy,
-			Say: fmt.Sprintf(
-				"%d connections use this token already: end one, or come back later",
-				l.most,
-			),
+			Say: fmt.Sprintf("%d connections use this token already: end one, or come back later",
+				l.most),
 		}
 	}
 	c.removeLocked()
@@ -237,19 +235,15 @@ func claimOf(r *http.Request) *claim {
 // turn. A request with a token goes on to where the token is checked: it then no longer counts with
 // its address.
 func (l *limiter) limitRequests(
-	next http.Handler,
-	turn func(http.ResponseWriter, *http.Request, error),
+	next http.Handler, turn func(http.ResponseWriter, *http.Request, error),
 ) http.Handler {
 	full := func(w http.ResponseWriter, r *http.Request) {
 		l.log.Warn("turned away: too many connections of one address", "address", r.RemoteAddr)
-		turn(
-			w,
-			r,
+		turn(w, r,
 			fmt.Errorf(
 				"%d connections of your address are open already: close some, or come back later",
 				l.most,
-			),
-		)
+			))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := connectionOf(r).claim

@@ -54,10 +54,8 @@ func (s *Server) Admit(m hub.Member) (Admitted, error) {
 		s.log.Error("token file", "error", err)
 		return nil, errors.New(sayTokenFile)
 	case identity.Role != m.Role || identity.Namespace != m.Namespace:
-		return nil, fmt.Errorf(
-			"forged member: the token %s has another role or namespace",
-			identity.Name,
-		)
+		return nil, fmt.Errorf("forged member: the token %s has another role or namespace",
+			identity.Name)
 	}
 	known := memberOf(identity, nil)
 	m.Name, m.Named, m.TokenID = known.Name, known.Named, known.TokenID

@@ -160,8 +160,7 @@ func (s *Server) ServeTCP(ctx context.Context, ln net.Listener, secure *tls.Conf
 		_ = ln.Close()
 		return fmt.Errorf(
 			"serve on %s: that address is reached from other machines: give a certificate and a "+
-				"key, or listen on 127.0.0.1",
-			addr,
+				"key, or listen on 127.0.0.1", addr,
 		)
 	}
 	limited := newLimiter(ln, connectionsPerPeer, s.cfg.Trusted, s.log)

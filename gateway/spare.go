@@ -84,16 +84,10 @@ func (s *spare) turnAway(conn net.Conn) {
 	message := fmt.Sprintf("all %d file descriptors of this process are in use", files)
 	_ = conn.SetDeadline(time.Now().Add(lastWord))
 	_, _ = conn.Read(make([]byte, maxHeaderBytes))
-	_, _ = fmt.Fprintf(
-		conn,
+	_, _ = fmt.Fprintf(conn,
 		"HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "+
-			"%d\r\nConnection: close\r\n%s: %d\r\n\r\n%s",
-		http.StatusServiceUnavailable,
-		http.StatusText(http.StatusServiceUnavailable),
-		len(message),
-		place.HeaderFiles,
-		files,
-		message,
-	)
+			"%d\r\nConnection: close\r\n%s: %d\r\n\r\n%s", http.StatusServiceUnavailable,
+		http.StatusText(http.StatusServiceUnavailable), len(message), place.HeaderFiles, files,
+		message)
 	_ = conn.Close()
 }

@@ -12,13 +12,11 @@ func (s *Server) metricFamilies() []metrics.Family {
 		pages, refused = s.cfg.Pages.Stats()
 	}
 	all := []metrics.Family{
-		metrics.Labelled("sessions",
-			"Sessions, by state.", "state", now.Sessions),
+		metrics.Labelled("sessions", "Sessions, by state.", "state", now.Sessions),
 		metrics.Labelled("participants",
 			"Proxies, agents, viewers and owners that are connected.", "role", now.Participants),
 		metrics.Single("requests_waiting", "Requests that a proxy has not answered yet.", now.Waiting),
-		metrics.Single("viewers",
-			"Screens that are watched, once for each watcher.", now.Views),
+		metrics.Single("viewers", "Screens that are watched, once for each watcher.", now.Views),
 		metrics.Single("frames_sent_total",
 			"Frames of screens that were sent to watchers.", now.Frames),
 		metrics.Single("frames_unacknowledged",

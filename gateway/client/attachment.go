@@ -22,10 +22,7 @@ type Attachment struct {
 // to it. The client must connect as a viewer or an owner. The attachment ends with ctx, or as
 // described at [Attachment.Messages].
 func (c *Client) Attach(
-	ctx context.Context,
-	sessionID string,
-	cols, rows int,
-	keys bool,
+	ctx context.Context, sessionID string, cols, rows int, keys bool,
 ) (*Attachment, error) {
 	s := &Attachment{session: sessionID, keys: keys, cols: cols, rows: rows}
 	s.stream = stream{client: c, requestStream: s.requestOutput, sortMessage: s.sortMessage}

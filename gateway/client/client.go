@@ -227,8 +227,7 @@ func unknownOutcome(m protocol.Message, why string) error {
 		Code:      protocol.CodeUnavailable,
 		Message: fmt.Sprintf(
 			"%s; it is unknown whether the %s took effect: read the screen before you repeat it",
-			why,
-			protocol.KindOf(m),
+			why, protocol.KindOf(m),
 		),
 	}
 }
@@ -286,9 +285,6 @@ func callFor[T protocol.Message](ctx context.Context, c *Client, m protocol.Mess
 }
 
 func unexpectedAnswer(m, answer protocol.Message) error {
-	return fmt.Errorf(
-		"the gateway answered a %s with a %s",
-		protocol.KindOf(m),
-		protocol.KindOf(answer),
-	)
+	return fmt.Errorf("the gateway answered a %s with a %s", protocol.KindOf(m),
+		protocol.KindOf(answer))
 }

@@ -166,8 +166,7 @@ func isRefusal(err error) bool {
 
 // dialDoor dials one gateway at each of its URLs.
 func (d *dialer) dialDoor(
-	ctx context.Context,
-	at Door,
+	ctx context.Context, at Door,
 ) (ws *websocket.Conn, gathers bool, err error) {
 	if at.Dial == nil || at.URL == "" {
 		return nil, false, &protocol.Error{
@@ -187,9 +186,7 @@ func (d *dialer) dialDoor(
 
 // dialURL makes one WebSocket. Redirects are not followed.
 func (d *dialer) dialURL(
-	ctx context.Context,
-	at Door,
-	url string,
+	ctx context.Context, at Door, url string,
 ) (made *websocket.Conn, gathers bool, err error) {
 	var bound *handshake.Conn
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -83,8 +83,7 @@ func (c *Client) Input(ctx context.Context, m *protocol.Input) (*protocol.InputR
 // If ctx's deadline passes first, the request stays open with the user until Release withdraws it;
 // any other end of ctx withdraws it at once.
 func (c *Client) Request(
-	ctx context.Context,
-	m *protocol.ControlRequest,
+	ctx context.Context, m *protocol.ControlRequest,
 ) (*protocol.ControlGrant, *protocol.ControlRevoke, error) {
 	c.fillID(&m.RequestID)
 	if m.AgentName == "" {

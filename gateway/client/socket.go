@@ -105,11 +105,9 @@ func (s *socket) next() (protocol.Message, error) {
 func (s *socket) close() {
 	s.closing.Do(func() {
 		s.closed.Store(true)
-		_ = s.ws.WriteControl(
-			websocket.CloseMessage,
+		_ = s.ws.WriteControl(websocket.CloseMessage,
 			websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""),
-			time.Now().Add(farewell),
-		)
+			time.Now().Add(farewell))
 		_ = s.ws.Close()
 	})
 }

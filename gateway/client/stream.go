@@ -58,9 +58,7 @@ func (s *stream) start(ctx context.Context) error {
 // unless it is nil. The stream ends with the session or the refusal of the wish. read wraps each
 // new connection for reading; it may be nil.
 func (c *Client) streamWish(
-	ctx context.Context,
-	wish protocol.Message,
-	read func(link) link,
+	ctx context.Context, wish protocol.Message, read func(link) link,
 	take func(protocol.Message) protocol.Message,
 ) (<-chan protocol.Message, error) {
 	if err := protocol.Check(wish); err != nil {

@@ -19,9 +19,7 @@ const backlog = 256
 // lives through a change of gateway; it is closed when ctx ends, the session is closed or
 // forgotten, or no gateway comes back. A slow reader gets the newest snapshot, not every one.
 func (c *Client) Subscribe(
-	ctx context.Context,
-	sessionID string,
-	every time.Duration,
+	ctx context.Context, sessionID string, every time.Duration,
 ) (<-chan protocol.Message, error) {
 	m := &protocol.SessionsSubscribe{
 		SessionID: sessionID,
@@ -34,8 +32,7 @@ func (c *Client) Subscribe(
 // Stream is [Client.Subscribe] with snapshots as m wants them: with the rolling text, or, with
 // Changes, without what the previous snapshot had.
 func (c *Client) Stream(
-	ctx context.Context,
-	m *protocol.SessionsSubscribe,
+	ctx context.Context, m *protocol.SessionsSubscribe,
 ) (<-chan protocol.Message, error) {
 	return c.streamSnapshots(ctx, m, m.Changes)
 }
@@ -43,9 +40,7 @@ func (c *Client) Stream(
 // streamSnapshots subscribes with m. lean: the reader gets only what the previous snapshot did not
 // have.
 func (c *Client) streamSnapshots(
-	ctx context.Context,
-	m *protocol.SessionsSubscribe,
-	lean bool,
+	ctx context.Context, m *protocol.SessionsSubscribe, lean bool,
 ) (<-chan protocol.Message, error) {
 	wish := *m
 	wish.Moves, wish.Brief = wish.Changes, wish.Changes // readWhole completes the snapshots

@@ -18,9 +18,7 @@ import (
 // terminal.session.close. It lives through a change of gateway as [Client.View] does, and continues
 // where it was.
 func (c *Client) FollowChat(
-	ctx context.Context,
-	sessionID string,
-	after uint64,
+	ctx context.Context, sessionID string, after uint64,
 ) (<-chan protocol.Message, error) {
 	wish := &protocol.ChatSubscribe{SessionID: sessionID, After: after}
 	c.fillID(&wish.RequestID)
@@ -39,8 +37,7 @@ func (c *Client) FollowChat(
 // ReadChat returns the kept records of the conversation with the coding agent in a session, and how
 // many earlier ones are lost.
 func (c *Client) ReadChat(
-	ctx context.Context,
-	sessionID string,
+	ctx context.Context, sessionID string,
 ) (records []protocol.ChatRecord, lost uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, chatPatience)
 	defer cancel()
@@ -50,9 +47,7 @@ func (c *Client) ReadChat(
 // Records returns the records with higher numbers than after. It waits for some until ctx or the
 // session ends.
 func (c *Client) Records(
-	ctx context.Context,
-	sessionID string,
-	after uint64,
+	ctx context.Context, sessionID string, after uint64,
 ) (records []protocol.ChatRecord, lost uint64, err error) {
 	ctx, cancel := context.WithCancel(ctx) // of the stream
 	defer cancel()
@@ -90,10 +85,7 @@ func (c *Client) SendChat(ctx context.Context, m *protocol.ChatSend) (protocol.W
 
 // UploadImage gives the session's proxy an image for a prompt, and returns its name there.
 func (c *Client) UploadImage(
-	ctx context.Context,
-	m protocol.ChatImage,
-	name string,
-	data []byte,
+	ctx context.Context, m protocol.ChatImage, name string, data []byte,
 ) (protocol.ChatAttachment, error) {
 	sum := sha256.Sum256(data)
 	m.Image, m.Size = strings.ToLower(rand.Text()), len(data)

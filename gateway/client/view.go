@@ -13,9 +13,7 @@ import (
 // next when the reader has taken the last. The stream lives through a change of gateway; it is
 // closed when ctx ends, the session is closed or forgotten, or no gateway comes back.
 func (c *Client) View(
-	ctx context.Context,
-	sessionID string,
-	every time.Duration,
+	ctx context.Context, sessionID string, every time.Duration,
 ) (<-chan protocol.Message, error) {
 	wish := &protocol.View{SessionID: sessionID, EveryMs: every.Milliseconds()}
 	c.fillID(&wish.RequestID)

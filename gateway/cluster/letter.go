@@ -24,11 +24,7 @@ func (m *mesh) callPeer(ctx context.Context, to, where string, l *letter) (reply
 	}
 }
 
-func (m *mesh) sendLetter(
-	ctx context.Context,
-	subject string,
-	data []byte,
-) (r reply, err error) {
+func (m *mesh) sendLetter(ctx context.Context, subject string, data []byte) (r reply, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	m.stats.sent.Add(1)
@@ -52,8 +48,7 @@ func (m *mesh) sendLetter(
 // handleLetters returns a handler for the letters on a subject. It rejects and logs a malformed
 // letter, and names its sender.
 func (m *mesh) handleLetters(
-	limit int,
-	take func(*letter) reply,
+	limit int, take func(*letter) reply,
 ) func(data []byte, answer func([]byte)) {
 	return func(data []byte, answer func([]byte)) {
 		m.stats.got.Add(1)

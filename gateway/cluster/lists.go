@@ -145,8 +145,7 @@ func (l *list) takeLetter(from *letter) reply {
 
 // recordSessions records a gateway's word on its sessions, and returns their ids.
 func (l *list) recordSessions(
-	m *protocol.SessionsChanged,
-	generations map[string]uint64,
+	m *protocol.SessionsChanged, generations map[string]uint64,
 ) (ids []string) {
 	d := l.directory
 	d.mu.Lock()
@@ -205,9 +204,7 @@ func (l *list) removeGoneLocked(m *protocol.SessionsChanged) (ids []string) {
 // recordSessionLocked records a gateway's word on one session, and reports whether another gateway
 // had it before. If two gateways tell of it, the higher generation counts.
 func (l *list) recordSessionLocked(
-	k sessionKey,
-	info protocol.SessionInfo,
-	generation uint64,
+	k sessionKey, info protocol.SessionInfo, generation uint64,
 ) (moved bool) {
 	d := l.directory
 	old, known := d.seen[k]

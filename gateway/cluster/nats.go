@@ -137,8 +137,7 @@ func (b *natsBus) recordTroubles(all []*Trouble) {
 	}
 	for _, o := range before {
 		if !slices.ContainsFunc(all, func(t *Trouble) bool { return o.Server == t.Server }) {
-			b.log.Info("cluster: that NATS server works again",
-				"server", o.Server)
+			b.log.Info("cluster: that NATS server works again", "server", o.Server)
 		}
 	}
 }

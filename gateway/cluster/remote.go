@@ -61,10 +61,8 @@ func (r *remote) takeLetter(l *letter) reply {
 	}
 	for _, m := range l.messages {
 		if id := protocol.SessionID(m); id != r.session {
-			r.remotes.mesh.logRefusal(
-				l.From,
-				"a message for session "+token(id)+" on the way to another",
-			)
+			r.remotes.mesh.logRefusal(l.From,
+				"a message for session "+token(id)+" on the way to another")
 			return reply{Wrong: "this way leads to one session", Code: protocol.CodeForbidden}
 		}
 		if l.Again {

@@ -84,16 +84,11 @@ func (l *route) handleHere(asked []protocol.Message, queue []letter) {
 
 // failPending answers the requests for a session that no gateway has.
 func (l *route) failPending(asked []protocol.Message, queue []letter) {
-	message := fmt.Sprintf(
-		"the gateway of session %s went away, and its proxy did not come back",
-		l.key.session,
-	)
+	message := fmt.Sprintf("the gateway of session %s went away, and its proxy did not come back",
+		l.key.session)
 	if lacks := l.relay.directory.Incomplete(l.space); lacks != nil {
-		message = fmt.Sprintf(
-			"session %s cannot be reached, and may be at another gateway: %s",
-			l.key.session,
-			lacks.Words(time.Now()),
-		)
+		message = fmt.Sprintf("session %s cannot be reached, and may be at another gateway: %s",
+			l.key.session, lacks.Words(time.Now()))
 	}
 	for _, m := range asked {
 		l.key.peer.Deliver(&protocol.Error{

@@ -144,12 +144,8 @@ func unseal(data []byte, limit int) (*letter, error) {
 		return nil, fmt.Errorf("%w: %w", errWire, err)
 	}
 	if l.Wire != wireVersion {
-		return l, fmt.Errorf(
-			"%w: this gateway speaks %d, the other one %d",
-			errWire,
-			wireVersion,
-			l.Wire,
-		)
+		return l, fmt.Errorf("%w: this gateway speaks %d, the other one %d", errWire, wireVersion,
+			l.Wire)
 	}
 	for _, frame := range lines[1:] {
 		m, err := protocol.Decode(frame, limit)

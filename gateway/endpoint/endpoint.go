@@ -61,11 +61,8 @@ func Parse(raw string) (Endpoint, error) {
 		return parseOne(raw)
 	}
 	if len(parts) > maxEndpoints {
-		return Endpoint{}, fmt.Errorf(
-			"gateway address: %d gateways, the limit is %d",
-			len(parts),
-			maxEndpoints,
-		)
+		return Endpoint{}, fmt.Errorf("gateway address: %d gateways, the limit is %d", len(parts),
+			maxEndpoints)
 	}
 	all := make([]Endpoint, len(parts))
 	for i, part := range parts {
@@ -74,12 +71,8 @@ func Parse(raw string) (Endpoint, error) {
 			return Endpoint{}, err
 		}
 		if slices.ContainsFunc(all[:i], func(e Endpoint) bool { return e.address == one.address }) {
-			return Endpoint{}, fmt.Errorf(
-				"gateway address %q, number %d of %d: it is listed twice",
-				strings.TrimSpace(part),
-				i+1,
-				len(parts),
-			)
+			return Endpoint{}, fmt.Errorf("gateway address %q, number %d of %d: it is listed twice",
+				strings.TrimSpace(part), i+1, len(parts))
 		}
 		all[i] = one
 	}
@@ -93,8 +86,7 @@ func parseMember(raw string, number, all int) (Endpoint, error) {
 	if raw == "" {
 		return Endpoint{}, fmt.Errorf(
 			"gateway address: number %d of %d is empty: put one comma between two addresses",
-			number,
-			all,
+			number, all,
 		)
 	}
 	one, err := parseOne(raw)
@@ -104,10 +96,7 @@ func parseMember(raw string, number, all int) (Endpoint, error) {
 	if !one.Remote() {
 		return Endpoint{}, fmt.Errorf(
 			"gateway address %q, number %d of %d: a socket of this machine cannot be one of "+
-				"several: write ws:// and wss:// addresses only",
-			raw,
-			number,
-			all,
+				"several: write ws:// and wss:// addresses only", raw, number, all,
 		)
 	}
 	return one, nil
@@ -135,8 +124,7 @@ func parseOne(raw string) (Endpoint, error) {
 	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
 		return Endpoint{}, fmt.Errorf(
 			"gateway address %q is not understood: write unix:/PATH, ws://127.0.0.1:PORT, "+
-				"or wss://HOST",
-			redactAddress(raw, u),
+				"or wss://HOST", redactAddress(raw, u),
 		)
 	}
 	switch {
@@ -150,8 +138,7 @@ func parseOne(raw string) (Endpoint, error) {
 	case u.Scheme == "ws" && !isLoopbackName(u.Hostname()):
 		return Endpoint{}, fmt.Errorf(
 			"gateway address %q: ws:// is not encrypted and goes to this machine only "+
-				"(127.0.0.1, [::1], localhost); use wss://",
-			raw,
+				"(127.0.0.1, [::1], localhost); use wss://", raw,
 		)
 	}
 	return Endpoint{
@@ -167,8 +154,7 @@ func parseSocketPath(raw, path string) (Endpoint, error) {
 	if !filepath.IsAbs(path) {
 		return Endpoint{}, fmt.Errorf(
 			"gateway address %q: the path after unix: must be absolute, as in "+
-				"unix:/run/user/1000/terminalproxy/gateway.sock",
-			raw,
+				"unix:/run/user/1000/terminalproxy/gateway.sock", raw,
 		)
 	}
 	if err := userdirs.CheckSocketPath(path); err != nil {
@@ -186,10 +172,8 @@ func redactAddress(raw string, u *url.URL) string {
 }
 
 func hostPort(u *url.URL) string {
-	return net.JoinHostPort(
-		u.Hostname(),
-		cmp.Or(u.Port(), map[string]string{"ws": "80", "wss": "443"}[u.Scheme]),
-	)
+	return net.JoinHostPort(u.Hostname(),
+		cmp.Or(u.Port(), map[string]string{"ws": "80", "wss": "443"}[u.Scheme]))
 }
 
 func isLoopbackName(host string) bool {
@@ -343,11 +327,8 @@ func dialSocketAs(ctx context.Context, path string, user int) (net.Conn, error) 
 	}
 	uid, err := auth.PeerUID(conn)
 	if err == nil && uid != user && uid != 0 {
-		err = fmt.Errorf(
-			"the socket %s is served by user %d, not by you: it is not used",
-			path,
-			uid,
-		)
+		err = fmt.Errorf("the socket %s is served by user %d, not by you: it is not used", path,
+			uid)
 	}
 	if err != nil {
 		_ = conn.Close()

@@ -65,21 +65,14 @@ func (e Endpoint) unprovenError(format string) error {
 
 // exchangeProof sends one request and reads its answer. The connection stays open.
 func (e Endpoint) exchangeProof(
-	ctx context.Context,
-	conn net.Conn,
-	replies *bufio.Reader,
-	ask protocol.Proof,
+	ctx context.Context, conn net.Conn, replies *bufio.Reader, ask protocol.Proof,
 ) (got protocol.Proof, err error) {
 	body, err := json.Marshal(ask)
 	if err != nil {
 		return got, err
 	}
-	req, err := http.NewRequestWithContext(
-		ctx,
-		http.MethodPost,
-		"http://"+e.host+protocol.PathProof,
-		bytes.NewReader(body),
-	)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		"http://"+e.host+protocol.PathProof, bytes.NewReader(body))
 	if err != nil {
 		return got, err
 	}

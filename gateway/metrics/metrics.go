@@ -154,12 +154,8 @@ func (b *Book) writeRequests(out *bytes.Buffer) {
 
 func (b *Book) writeTimes(out *bytes.Buffer) {
 	const times = "terminalproxy_http_request_seconds"
-	writeFamily(
-		out,
-		times,
-		"histogram",
-		"How long answers took, waiting for facts and for the user included.",
-	)
+	writeFamily(out, times, "histogram",
+		"How long answers took, waiting for facts and for the user included.")
 	keys := slices.Collect(maps.Keys(b.times))
 	sort.Slice(keys, func(i, k int) bool { return keys[i].compareTo(keys[k]) < 0 })
 	for _, k := range keys {

@@ -37,11 +37,7 @@ func (t *fact) recordNews(now string) bool {
 // is the reader's own agent id, "" when it has none yet. The window's title has no place here: the
 // program chooses it, and a header must be believed.
 func Header(
-	s protocol.SessionInfo,
-	f *protocol.Frame,
-	self string,
-	now time.Time,
-	told *Told,
+	s protocol.SessionInfo, f *protocol.Frame, self string, now time.Time, told *Told,
 ) string {
 	if told == nil {
 		told = new(Told)

@@ -36,8 +36,6 @@ func hiddenState(w *protocol.Hidden) string {
 	return "password prompt"
 }
 
-func hiddenSince(
-	w *protocol.Hidden,
-) string {
+func hiddenSince(w *protocol.Hidden) string {
 	return Span(time.Duration(w.SinceMs) * time.Millisecond)
 }

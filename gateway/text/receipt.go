@@ -80,9 +80,7 @@ func Confirm(parts []protocol.InputPart, r *protocol.InputResult) string {
 
 // partOf returns the result of part i; known is false if r does not cover it.
 func partOf(
-	parts []protocol.InputPart,
-	r *protocol.InputResult,
-	i int,
+	parts []protocol.InputPart, r *protocol.InputResult, i int,
 ) (part protocol.PartResult, known bool) {
 	switch {
 	case r == nil:
@@ -99,10 +97,7 @@ func partOf(
 // partName names part i for the reader: "text (12 bytes)", "keys ctrl-c up", "Enter", `click on
 // "OK" at 5,12`. typed is how it was typed, "" if unknown.
 func partName(
-	parts []protocol.InputPart,
-	i int,
-	typed protocol.InputKind,
-	r *protocol.InputResult,
+	parts []protocol.InputPart, i int, typed protocol.InputKind, r *protocol.InputResult,
 ) string {
 	switch p := parts[i]; p.InputKind {
 	case protocol.InputMouse:
@@ -254,9 +249,7 @@ func LeftOnLine(line string) string {
 // the last screen; "" if all seems well. It is odd if the program wrote nothing visible since the
 // first key, if the screen looks as before, or if the program has not read its input.
 func DescribeOddReaction(
-	before *protocol.Frame,
-	r *protocol.InputResult,
-	after *protocol.Frame,
+	before *protocol.Frame, r *protocol.InputResult, after *protocol.Frame,
 ) string {
 	if after == nil || after.Blackout.ByUser() || IsLastFrame(after) {
 		return ""

@@ -55,9 +55,7 @@ func Foreground(s protocol.SessionInfo) string {
 }
 
 // Directory is the foreground program's directory, or the one in which the session was started.
-func Directory(
-	s protocol.SessionInfo,
-) string {
+func Directory(s protocol.SessionInfo) string {
 	return shorten(cmp.Or(s.Directory, s.Cwd), maxCommand)
 }
 

@@ -87,29 +87,18 @@ func CheckSocketDir(dir string) error {
 	case info.Mode().Type() == fs.ModeSymlink:
 		return fmt.Errorf(
 			"%s is a symbolic link, which someone else may have put there: remove it, or set %s "+
-				"to a directory of yours",
-			dir,
-			EnvDir,
+				"to a directory of yours", dir, EnvDir,
 		)
 	case !info.IsDir():
-		return fmt.Errorf(
-			"%s is not a directory: remove it, or set %s to a directory of yours",
-			dir,
-			EnvDir,
-		)
+		return fmt.Errorf("%s is not a directory: remove it, or set %s to a directory of yours",
+			dir, EnvDir)
 	case OwnerOf(info) != os.Getuid():
-		return fmt.Errorf(
-			"%s belongs to user %d: set %s to a directory of yours",
-			dir,
-			OwnerOf(info),
-			EnvDir,
-		)
+		return fmt.Errorf("%s belongs to user %d: set %s to a directory of yours", dir,
+			OwnerOf(info), EnvDir)
 	case info.Mode().Perm() != 0o700:
 		return fmt.Errorf(
-			"%s has mode %04o, so others could reach the gateway's socket: chmod 700 %s",
-			dir,
-			info.Mode().Perm(),
-			dir,
+			"%s has mode %04o, so others could reach the gateway's socket: chmod 700 %s", dir,
+			info.Mode().Perm(), dir,
 		)
 	}
 	return nil
@@ -125,11 +114,7 @@ func CheckSocketPath(path string) error {
 	if len(path) > limit {
 		return fmt.Errorf(
 			"the socket path %s is %d bytes long, the system allows %d: set %s to a "+
-				"shorter directory",
-			path,
-			len(path),
-			limit,
-			EnvDir,
+				"shorter directory", path, len(path), limit, EnvDir,
 		)
 	}
 	return nil

@@ -30,11 +30,8 @@ func (g Guard) Handler(next http.Handler) http.Handler {
 		case !g.hostAllowed(r.Host):
 			http.Error(w, "unknown host name: add it to the allowed hosts", http.StatusForbidden)
 		case !g.OriginAllowed(r):
-			http.Error(
-				w,
-				"pages of that origin may not connect: add it to the allowed origins",
-				http.StatusForbidden,
-			)
+			http.Error(w, "pages of that origin may not connect: add it to the allowed origins",
+				http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
 		}

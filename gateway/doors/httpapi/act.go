@@ -80,11 +80,8 @@ func (a *API) requestControl(v Caller, w http.ResponseWriter, r *http.Request) (
 	case *protocol.ControlGrant:
 		return answer, nil
 	case *protocol.ControlRevoke:
-		return nil, failWith(
-			protocol.CodeNoGrant,
-			"not granted: "+text.RefusalReason(answer),
-			answer,
-		)
+		return nil, failWith(protocol.CodeNoGrant, "not granted: "+text.RefusalReason(answer),
+			answer)
 	}
 	return nil, fmt.Errorf("a request for control was answered with a %s", protocol.KindOf(answer))
 }

@@ -31,10 +31,7 @@ type pathField struct {
 
 // forwardBody sends the message in a request's body, an M, and returns the answer, an A.
 func forwardBody[M, A protocol.Message](
-	v Caller,
-	w http.ResponseWriter,
-	r *http.Request,
-	path ...pathField,
+	v Caller, w http.ResponseWriter, r *http.Request, path ...pathField,
 ) (answer A, err error) {
 	m, err := decode[M](v, w, r, path...)
 	if err != nil {
@@ -48,10 +45,7 @@ func forwardBody[M, A protocol.Message](
 // of the wire, with one more: decode refuses unknown fields, because a misspelt condition would
 // otherwise pass unnoticed.
 func decode[T protocol.Message](
-	v Caller,
-	w http.ResponseWriter,
-	r *http.Request,
-	path ...pathField,
+	v Caller, w http.ResponseWriter, r *http.Request, path ...pathField,
 ) (T, error) {
 	var none T
 	kind := protocol.KindOf(none)
@@ -59,11 +53,8 @@ func decode[T protocol.Message](
 	if err != nil {
 		return none, err
 	}
-	path = append(
-		path,
-		pathField{"type", strconv.Quote(kind), false},
-		pathField{"requestId", strconv.Quote(v.NextID()), true},
-	)
+	path = append(path, pathField{"type", strconv.Quote(kind), false},
+		pathField{"requestId", strconv.Quote(v.NextID()), true})
 	frame, err := compose(kind, r.PathValue("id"), path, body)
 	if err != nil {
 		return none, err
@@ -135,10 +126,8 @@ func compose(kind, sessionID string, path []pathField, body []byte) ([]byte, err
 		_, ok := given[f.name]
 		switch {
 		case ok && !f.may:
-			return nil, badField(
-				f.name,
-				"it follows from the path and from who you are: leave it out",
-			)
+			return nil, badField(f.name,
+				"it follows from the path and from who you are: leave it out")
 		case !ok:
 			frame = fmt.Appendf(frame, "%q:%s,", f.name, f.value)
 		}

@@ -54,10 +54,7 @@ func (a *API) streamEvents(v Caller, w http.ResponseWriter, r *http.Request) (an
 }
 
 func (a *API) writeEvents(
-	ctx context.Context,
-	v Caller,
-	s *eventWriter,
-	stream <-chan protocol.Message,
+	ctx context.Context, v Caller, s *eventWriter, stream <-chan protocol.Message,
 	beat <-chan time.Time,
 ) {
 	err := s.flush() // sends the header at once: the reader knows that it is connected

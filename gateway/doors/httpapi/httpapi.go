@@ -46,9 +46,7 @@ type Caller interface {
 	// Records returns the records of a conversation with higher numbers than after; the first lost
 	// ones are not kept. It waits for some until ctx ends.
 	Records(
-		ctx context.Context,
-		sessionID string,
-		after uint64,
+		ctx context.Context, sessionID string, after uint64,
 	) (records []protocol.ChatRecord, lost uint64, err error)
 	// Ended is closed when the caller may no longer ask: the gateway closes, or the token was
 	// revoked.

@@ -120,10 +120,7 @@ func (a *API) readScreen(v Caller, w http.ResponseWriter, r *http.Request) (any,
 // readFrame reads a frame. It refuses to return an empty one for a screen that the user hides; JSON
 // says so in the frame.
 func readFrame(
-	v Caller,
-	r *http.Request,
-	m *protocol.Read,
-	format string,
+	v Caller, r *http.Request, m *protocol.Read, format string,
 ) (*protocol.ReadResult, error) {
 	got, err := callFor[*protocol.ReadResult](r.Context(), v, m)
 	if err != nil {
@@ -178,10 +175,7 @@ func writeText(w http.ResponseWriter, rows string) {
 
 // drawPicture answers with a picture. It draws one at a time: a large one takes much memory.
 func (a *API) drawPicture(
-	w http.ResponseWriter,
-	r *http.Request,
-	format string,
-	f *protocol.Frame,
+	w http.ResponseWriter, r *http.Request, format string, f *protocol.Frame,
 ) error {
 	if cells := f.Screen.Cols * f.Screen.Rows; format == "png" && cells > maxCells {
 		message := fmt.Sprintf(
@@ -211,9 +205,7 @@ func (a *API) drawPicture(
 // readRowsQuery reads a question for rows of history or of a command, as text or JSON, at most
 // most of them unless the caller sets a number.
 func (q *params) readRowsQuery(
-	v Caller,
-	r *http.Request,
-	most uint64,
+	v Caller, r *http.Request, most uint64,
 ) (m *protocol.Read, format string, tokens int, err error) {
 	match, context := q.readPattern("match"), q.readNumber("context", 0, 0, protocol.MaxContext)
 	most = q.readNumber("lines", most, 1, protocol.MaxHistory)
@@ -278,11 +270,8 @@ func (a *API) readHistory(v Caller, w http.ResponseWriter, r *http.Request) (any
 		writePage(w, got.Frame, dialect.Found(got), tokens)
 		return nil, nil
 	}
-	writeHead(
-		w,
-		got.Frame,
-		text.Notes(got.Frame)+text.UnseenWarning("row of history", got.HiddenText),
-	)
+	writeHead(w, got.Frame,
+		text.Notes(got.Frame)+text.UnseenWarning("row of history", got.HiddenText))
 	writePage(w, got.Frame, dialect.History(got, q.Has("from")), tokens)
 	return nil, nil
 }

@@ -44,10 +44,7 @@ const (
 )
 
 func (a *API) decideForOwner(
-	v Caller,
-	w http.ResponseWriter,
-	r *http.Request,
-	path ...pathField,
+	v Caller, w http.ResponseWriter, r *http.Request, path ...pathField,
 ) (any, error) {
 	path = append(path, pathField{"by", `"` + v.Role() + `"`, true})
 	m, err := decode[*protocol.ControlDecide](v, w, r, path...)

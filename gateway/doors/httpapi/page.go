@@ -13,8 +13,7 @@ import (
 var dialect = text.Dialect{
 	Limit: "max_tokens",
 	Lines: func(first uint64, n int) string {
-		return fmt.Sprintf("history?from=%d&lines=%d",
-			first, n)
+		return fmt.Sprintf("history?from=%d&lines=%d", first, n)
 	},
 	Output: func(nth int, first uint64, n int) string {
 		return fmt.Sprintf("command?nth=%d&from=%d&lines=%d", nth, first, n)

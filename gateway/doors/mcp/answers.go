@@ -42,11 +42,7 @@ func newAnswers(cfg Config, self *identity) *answers {
 // line feed, and the page of a frame with its title and highlights. It leaves out the facts that
 // the reader knows.
 func (a *answers) formatAnswer(
-	ctx context.Context,
-	info protocol.SessionInfo,
-	f *protocol.Frame,
-	p text.Page,
-	tokens int,
+	ctx context.Context, info protocol.SessionInfo, f *protocol.Frame, p text.Page, tokens int,
 	before, notes string,
 ) string {
 	a.mu.Lock()
@@ -90,20 +86,15 @@ func (a *answers) formatAnswer(
 
 // formatCommand formats an answer about a command. It leaves out the screen beside it.
 func (a *answers) formatCommand(
-	ctx context.Context,
-	info protocol.SessionInfo,
-	got *protocol.ReadResult,
-	p text.Page,
+	ctx context.Context, info protocol.SessionInfo, got *protocol.ReadResult, p text.Page,
 	tokens int,
 ) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	mark := a.mark()
-	p.Head = text.WithMessages(
-		got.Notes,
+	p.Head = text.WithMessages(got.Notes,
 		text.Header(info, got.Frame, a.self.ownID(), a.now(),
-			a.toldLocked(ctx, info.SessionID))+text.ConcealedOutput(got),
-	)
+			a.toldLocked(ctx, info.SessionID))+text.ConcealedOutput(got))
 	p.Rows = text.ShortenGaps(p.Rows)
 	p.Wrap = func(rows string) string { return text.Fence(mark, "", rows, text.CommandFacts(got.Command)...) }
 	return p.Fit(tokens, dialect.Limit)

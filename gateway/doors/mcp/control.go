@@ -98,9 +98,7 @@ func returnGrant(ctx context.Context, terminals Terminals, sessionID string) err
 	return cmp.Or(err, ctx.Err())
 }
 
-func grantedText(
-	info protocol.SessionInfo, grant *protocol.ControlGrant, now time.Time,
-) string {
+func grantedText(info protocol.SessionInfo, grant *protocol.ControlGrant, now time.Time) string {
 	words := text.Grant(grant.Level, grant.ExpiresAt, now)
 	if words != "" {
 		words = " (" + words + ")"

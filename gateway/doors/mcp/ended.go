@@ -19,13 +19,8 @@ const endTokens = 2000
 // sets no limit gets all of that if it is short, else the last screen alone, and how to ask for the
 // rows before it: of a failed build it wants the error, and searches for that.
 func (s *toolset) showEnd(
-	ctx context.Context,
-	info protocol.SessionInfo,
-	before, f *protocol.Frame,
-	since uint64,
-	given *int,
-	tokens int,
-	said string,
+	ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, since uint64,
+	given *int, tokens int, said string,
 ) string {
 	if given == nil {
 		tokens = endTokens

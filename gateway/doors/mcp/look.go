@@ -233,9 +233,7 @@ func textBudget(req *mcp.CallToolRequest, given *int, image bool) (int, error) {
 }
 
 // unseen warns of rows of history with text that the user cannot see.
-func unseen(
-	got *protocol.ReadResult,
-) string {
+func unseen(got *protocol.ReadResult) string {
 	return text.UnseenWarning("row of history", got.HiddenText)
 }
 

@@ -21,8 +21,7 @@ type Permission struct{ server *mcp.Server }
 // NewPermission makes one. decide answers a call by its arguments, in the words of that agent. An
 // error fails the call, which allows nothing.
 func NewPermission(
-	version string,
-	log *slog.Logger,
+	version string, log *slog.Logger,
 	decide func(ctx context.Context, arguments json.RawMessage) (answer string, err error),
 ) *Permission {
 	p := &Permission{

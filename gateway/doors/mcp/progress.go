@@ -36,9 +36,7 @@ func (s *toolset) startProgress(
 // timeLimit returns how long a call may wait, in milliseconds: as given, or its default. A client
 // that gives up on a silent call gets its answer before, unless progress notes keep the call alive.
 // A task may take long.
-func timeLimit(
-	ctx context.Context, req *mcp.CallToolRequest, given *int64, otherwise int64,
-) int64 {
+func timeLimit(ctx context.Context, req *mcp.CallToolRequest, given *int64, otherwise int64) int64 {
 	if taskOf(ctx) != nil {
 		return millis(given, taskTimeoutMs)
 	}

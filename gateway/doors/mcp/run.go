@@ -25,18 +25,13 @@ const (
 
 func (s *toolset) startTools() []tool {
 	return []tool{
-		define(
-			"terminal_run",
+		define("terminal_run",
 			"Start a program in a new terminal of yours: you have its keyboard, the user may "+
 				"look on and take it. It runs until it exits, you close it, it idles too long "+
-				"or you leave.",
-			&mcp.ToolAnnotations{},
-			false,
-			s.runProgram,
+				"or you leave.", &mcp.ToolAnnotations{}, false, s.runProgram,
 			param{name: "program", kind: "string", required: true, about: "In PATH, or a path. " +
 				"For a command line: bash with args -c and the line."},
-			param{name: "args", kind: "array"},
-			param{name: "cwd", kind: "string"},
+			param{name: "args", kind: "array"}, param{name: "cwd", kind: "string"},
 			param{name: "cols", kind: "integer", high: protocol.MaxSize, about: "Default 80."},
 			param{name: "rows", kind: "integer", high: protocol.MaxSize, about: "Default 24."},
 			param{
@@ -46,28 +41,20 @@ func (s *toolset) startTools() []tool {
 			param{
 				name: "value",
 				kind: "string",
-			},
-			param{name: "stop", kind: "array"},
-			tokensParam,
-			timeoutParam,
-		),
+			}, param{name: "stop", kind: "array"}, tokensParam, timeoutParam),
 	}
 }
 
 func (s *toolset) closeTools() []tool {
 	return []tool{
-		define(
-			"terminal_close",
+		define("terminal_close",
 			"End a terminal of terminal_run and all that runs in it, as closing its window would.",
 			&mcp.ToolAnnotations{
 				IdempotentHint: true,
 				OpenWorldHint:  new(false),
-			},
-			false,
-			s.closeTerminal,
+			}, false, s.closeTerminal,
 			param{name: "terminal", kind: "string", required: true, about: "Its id."},
-			param{name: "force", kind: "boolean", about: "Kill it at once."},
-		),
+			param{name: "force", kind: "boolean", about: "Kill it at once."}),
 	}
 }
 
@@ -122,13 +109,8 @@ func (s *toolset) runProgram(
 
 // showStarted shows a program's first output, or its end.
 func (s *toolset) showStarted(
-	ctx context.Context,
-	info protocol.SessionInfo,
-	in runArgs,
-	until protocol.Until,
-	got *protocol.WaitResult,
-	frame *protocol.Frame,
-	tokens int,
+	ctx context.Context, info protocol.SessionInfo, in runArgs, until protocol.Until,
+	got *protocol.WaitResult, frame *protocol.Frame, tokens int,
 ) string {
 	said := ""
 	switch {
@@ -150,12 +132,8 @@ func (s *toolset) showStarted(
 // firstOutput waits for the agent's condition, or for the first screen of a program to settle:
 // programs draw nothing for a while after their start.
 func (s *toolset) firstOutput(
-	ctx context.Context,
-	req *mcp.CallToolRequest,
-	info protocol.SessionInfo,
-	in runArgs,
-	until protocol.Until,
-	deadline time.Time,
+	ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, in runArgs,
+	until protocol.Until, deadline time.Time,
 ) (*protocol.WaitResult, *protocol.Frame, error) {
 	ask := &protocol.Wait{
 		SessionID: info.SessionID,

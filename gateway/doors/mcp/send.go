@@ -145,15 +145,8 @@ func (s *toolset) newTyping(
 
 // inputOutcome answers when all parts arrived: the receipt, and the new screen.
 func (s *toolset) inputOutcome(
-	ctx context.Context,
-	req *mcp.CallToolRequest,
-	info protocol.SessionInfo,
-	typed *client.Typed,
-	parts []protocol.InputPart,
-	tokens int,
-	in sendArgs,
-	until protocol.Until,
-	deadline time.Time,
+	ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, typed *client.Typed,
+	parts []protocol.InputPart, tokens int, in sendArgs, until protocol.Until, deadline time.Time,
 ) (string, error) {
 	receipt := stepRows(s.cfg.Mark(), typed.Result, nil)
 	receipt = text.Join(receipt, text.Confirm(parts, typed.Result))
@@ -196,11 +189,7 @@ func (in sendArgs) waitAfter(
 
 // settledOutcome answers an input after which the agent waits only for a quiet screen.
 func (s *toolset) settledOutcome(
-	ctx context.Context,
-	info protocol.SessionInfo,
-	typed *client.Typed,
-	tokens int,
-	in sendArgs,
+	ctx context.Context, info protocol.SessionInfo, typed *client.Typed, tokens int, in sendArgs,
 	receipt string,
 ) string {
 	frame := typed.Result.Frame
@@ -219,13 +208,8 @@ func (s *toolset) settledOutcome(
 
 // endAfter shows how a program ended that the agent typed into, behind the words before it.
 func (s *toolset) endAfter(
-	ctx context.Context,
-	info protocol.SessionInfo,
-	typed *client.Typed,
-	frame *protocol.Frame,
-	tokens int,
-	in sendArgs,
-	said string,
+	ctx context.Context, info protocol.SessionInfo, typed *client.Typed, frame *protocol.Frame,
+	tokens int, in sendArgs, said string,
 ) string {
 	if in.Look == lookNone {
 		return s.answers.formatHeader(ctx, info, frame, said)
@@ -320,12 +304,8 @@ func helpsToLook(got *protocol.InputResult) bool {
 // shorter, else all of it. before is the screen before the first key; look is the agent's choice of
 // view.
 func (s *toolset) screenAfter(
-	ctx context.Context,
-	info protocol.SessionInfo,
-	before, f *protocol.Frame,
-	look string,
-	tokens int,
-	said string,
+	ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, look string,
+	tokens int, said string,
 ) string {
 	if look == lookNone && f != nil {
 		return s.answers.formatHeader(ctx, info, f, said)
@@ -361,10 +341,7 @@ func (s *toolset) screenAfter(
 // newsAfter shows what changed since the agent last looked, if that is another screen than the one
 // before the first key.
 func (s *toolset) newsAfter(
-	ctx context.Context,
-	info protocol.SessionInfo,
-	before, f *protocol.Frame,
-	tokens int,
+	ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, tokens int,
 	said string,
 ) (answer string, ok bool) {
 	seen := s.answers.seenRevision(ctx, info.SessionID)
@@ -385,9 +362,7 @@ func (s *toolset) newsAfter(
 
 // unseenSince returns how many rows have left the screen unseen since a revision, up to a line of
 // the history: the number in view changes. 0 is unknown.
-func unseenSince(
-	ctx context.Context, terminals Terminals, terminal string, seen, line uint64,
-) int {
+func unseenSince(ctx context.Context, terminals Terminals, terminal string, seen, line uint64) int {
 	got, err := terminals.Read(ctx,
 		&protocol.Read{SessionID: terminal, SinceSeq: seen, Follow: true, Scrollback: 1})
 	if err != nil || got.NextLine < line || got.Unseen <= got.NextLine-line {

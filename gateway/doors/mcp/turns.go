@@ -13,9 +13,7 @@ type turns struct {
 
 // lockTerminal makes the caller the only one that types into a terminal, so that two calls do not
 // mix their keys.
-func (t *turns) lockTerminal(
-	ctx context.Context, terminal string,
-) (free func(), err error) {
+func (t *turns) lockTerminal(ctx context.Context, terminal string) (free func(), err error) {
 	t.mu.Lock()
 	turn, ok := t.byTerminal[terminal]
 	if !ok {

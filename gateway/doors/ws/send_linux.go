@@ -45,12 +45,8 @@ func sendNow(raw syscall.RawConn, body []byte) (n int, err error) {
 
 func (s *sending) sendParts(fd uintptr) {
 	for {
-		n, _, errno := syscall.RawSyscall(
-			unix.SYS_SENDMSG,
-			fd,
-			uintptr(unsafe.Pointer(&s.message)),
-			unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL,
-		)
+		n, _, errno := syscall.RawSyscall(unix.SYS_SENDMSG, fd, uintptr(unsafe.Pointer(&s.message)),
+			unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 		switch errno {
 		case 0:
 			s.n = int(n)

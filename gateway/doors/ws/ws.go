@@ -160,13 +160,10 @@ func canUpgrade(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if offered := websocket.Subprotocols(r); !slices.Contains(offered, protocol.Version) {
-		http.Error(
-			w,
+		http.Error(w,
 			fmt.Sprintf(
 				"offer one of the subprotocols: %s (you offered %q)", protocol.Version, offered,
-			),
-			http.StatusBadRequest,
-		)
+			), http.StatusBadRequest)
 		return false
 	}
 	return true
