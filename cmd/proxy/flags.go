@@ -107,21 +107,16 @@ func (f *flags) checkValues(set *pflag.FlagSet) error {
 	}
 	if f.Command == "" {
 		if f.Command = os.Getenv("SHELL"); !f.Agent || f.Command == "" {
-			return usageError(
-				"name one after the flags, as in: proxy --agent vim notes.txt",
-				"no program given",
-			)
+			return usageError("name one after the flags, as in: proxy --agent vim notes.txt",
+				"no program given")
 		}
 	}
 	if err := f.CheckRanges(set); err != nil {
 		return err
 	}
 	if set.Changed("status-fd") && os.Args[0] != keep.Name && !canWrite(f.StatusFD) {
-		return usageError(
-			"as in: STATUS=$(proxy --status-fd 3 PROGRAM 3>&1 >&2)",
-			"--status-fd %d: must be a descriptor above 2, open for writing",
-			f.StatusFD,
-		)
+		return usageError("as in: STATUS=$(proxy --status-fd 3 PROGRAM 3>&1 >&2)",
+			"--status-fd %d: must be a descriptor above 2, open for writing", f.StatusFD)
 	}
 	if set.Changed("for") && f.Lasts == 0 {
 		f.Lasts = control.Unlimited
@@ -135,20 +130,15 @@ func (f *flags) checkChat() error {
 		return usageError("add --chat and name a coding agent", "--agents-may-approve needs --chat")
 	}
 	if f.Within > 0 && !f.Chat && slices.Contains(f.typed, coding.WithinFlag) {
-		return usageError(
-			"add --chat and name a coding agent",
-			"--%s needs --chat",
-			coding.WithinFlag,
-		)
+		return usageError("add --chat and name a coding agent", "--%s needs --chat",
+			coding.WithinFlag)
 	}
 	if err := coding.CheckWithin(f.Within); err != nil {
 		return usageError("use a duration such as 10m", "%v", err)
 	}
 	if f.Command == "" && f.Chat {
-		return usageError(
-			"as in: proxy --chat "+coding.Names()[0],
-			"--chat: no coding agent is named",
-		)
+		return usageError("as in: proxy --chat "+coding.Names()[0],
+			"--chat: no coding agent is named")
 	}
 	return nil
 }
@@ -176,10 +166,8 @@ func (f *flags) makeConfig(stdin, stdout *os.File) (conf proxy.Config, done func
 		Watchdog: watchdog.Self(),
 	}
 	if f.RequireTTY && (!tty.IsTerminal(stdin) || !tty.IsTerminal(stdout)) {
-		return conf, nil, usageError(
-			"leave out --require-tty to run without one",
-			"standard input or output is not a terminal",
-		)
+		return conf, nil, usageError("leave out --require-tty to run without one",
+			"standard input or output is not a terminal")
 	}
 	log, closeLog, err := f.openLog()
 	if err != nil {
@@ -289,19 +277,12 @@ func (f *flags) gatewayEndpoint() (at endpoint.Endpoint, err error) {
 		return at, usageError("", "--gateway: %v", err)
 	}
 	if f.RemoteGrant && !at.Remote() && !f.isPreset("allow-remote-grant") {
-		return at, usageError(
-			"this machine's owner needs no flag to give the keyboard",
-			"--allow-remote-grant needs a remote gateway, not %s",
-			at,
-		)
+		return at, usageError("this machine's owner needs no flag to give the keyboard",
+			"--allow-remote-grant needs a remote gateway, not %s", at)
 	}
 	if file := cmp.Or(f.TokenFile, os.Getenv("PROXY_TOKEN_FILE")); file != "" {
 		if at.Token, err = auth.ReadTokenFile(file); err != nil {
-			return at, usageError(
-				"create one with: gateway token create",
-				"--token-file: %v",
-				err,
-			)
+			return at, usageError("create one with: gateway token create", "--token-file: %v", err)
 		}
 	}
 	return at, nil

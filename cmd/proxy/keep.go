@@ -36,10 +36,8 @@ func (f *flags) checkKeep(stdin, stdout *os.File) error {
 		f.Keep = false
 		return nil
 	}
-	return usageError(
-		"leave out --keep; gateway run --keep starts a program without a terminal",
-		"--keep: standard input or output is not a terminal",
-	)
+	return usageError("leave out --keep; gateway run --keep starts a program without a terminal",
+		"--keep: standard input or output is not a terminal")
 }
 
 // runInFront starts the session in a process of its own, lends it this terminal, and ends with it,
@@ -81,11 +79,8 @@ func statusOfKilled(cmd *exec.Cmd, stderr io.Writer) int {
 	err := cmd.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			fmt.Fprintf(
-				stderr,
-				"proxy: the session's process was ended by %s\n",
-				unix.SignalName(status.Signal()),
-			)
+			fmt.Fprintf(stderr, "proxy: the session's process was ended by %s\n",
+				unix.SignalName(status.Signal()))
 			return 128 + int(status.Signal())
 		}
 	}

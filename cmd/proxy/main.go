@@ -45,11 +45,7 @@ const statusFailure = 125
 // run is proxy without the process around it. keep is what keeps the session that this process was
 // started for, else nil.
 func run(
-	ctx context.Context,
-	args []string,
-	stdin, stdout *os.File,
-	stderr io.Writer,
-	keep *keep.Keep,
+	ctx context.Context, args []string, stdin, stdout *os.File, stderr io.Writer, keep *keep.Keep,
 ) int {
 	flags, err := parseFlags(args)
 	switch {
@@ -111,10 +107,8 @@ func reportResult(stderr io.Writer, result proxy.Result) {
 		fmt.Fprintf(stderr, "proxy: %s\n", protocol.Visible(result.Agent))
 	}
 	if result.HeldOpen {
-		fmt.Fprintln(
-			stderr,
-			"proxy: background processes still held the terminal and were sent SIGHUP",
-		)
+		fmt.Fprintln(stderr,
+			"proxy: background processes still held the terminal and were sent SIGHUP")
 	}
 	if result.Unrecorded != nil {
 		fmt.Fprintf(stderr, "proxy: %v\n", result.Unrecorded)

@@ -12,8 +12,7 @@ import (
 // startNotifications makes the session's notifications that an agent waits. Call closeAll when the
 // session is over.
 func (f *flags) startNotifications(
-	agent *proxy.AgentConfig,
-	log *slog.Logger,
+	agent *proxy.AgentConfig, log *slog.Logger,
 ) (closeAll func(), err error) {
 	where, err := f.ParseNotify()
 	if err != nil {

@@ -23,8 +23,7 @@ func (f *flags) runInside() error {
 			return usageError(
 				"leave out --"+name+", or add --nested to share PROGRAM too (the outer "+
 					"session's keys win)",
-				"--%s: this shell already runs inside the session %s, which agents see",
-				name,
+				"--%s: this shell already runs inside the session %s, which agents see", name,
 				os.Getenv(proxy.SessionVariable),
 			)
 		}

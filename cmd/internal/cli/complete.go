@@ -78,9 +78,7 @@ func AddCompletions(env *Env, cmd *cobra.Command) {
 
 // completeID offers the running sessions whose ids begin with the word.
 func (env *Env) completeID(
-	cmd *cobra.Command,
-	args []string,
-	word string,
+	cmd *cobra.Command, args []string, word string,
 ) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var ids []cobra.Completion
 	if len(args) > 0 {
@@ -106,9 +104,7 @@ func (env *Env) completeID(
 
 // CompleteInner offers the running sessions, for any command line.
 func (env *Env) CompleteInner(
-	cmd *cobra.Command,
-	_ []string,
-	word string,
+	cmd *cobra.Command, _ []string, word string,
 ) ([]string, cobra.ShellCompDirective) {
 	return env.completeID(cmd, nil, word)
 }

@@ -20,9 +20,7 @@ func SessionArg(args []string) string {
 
 // OnSession runs work on the session that the user names.
 func OnSession(
-	ctx context.Context,
-	id string,
-	work func(*client.Client, protocol.SessionInfo) error,
+	ctx context.Context, id string, work func(*client.Client, protocol.SessionInfo) error,
 ) func(*client.Client) error {
 	return func(c *client.Client) error {
 		s, err := Lookup(ctx, c, id)

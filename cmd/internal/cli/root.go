@@ -72,11 +72,7 @@ type Table func(env *Env, root *cobra.Command)
 // Run runs the program within this process: it never exits and reads no global state except the
 // environment.
 func Run(
-	ctx context.Context,
-	commands Table,
-	args []string,
-	in io.ReadCloser,
-	out, errw io.Writer,
+	ctx context.Context, commands Table, args []string, in io.ReadCloser, out, errw io.Writer,
 ) int {
 	env := &Env{In: in, Out: out, Err: errw}
 	root := NewRoot(env, commands)

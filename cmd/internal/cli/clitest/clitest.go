@@ -43,12 +43,7 @@ func Main(m *testing.M, commands cli.Table) {
 }
 
 // Run runs a command line in this process.
-func Run(
-	ctx context.Context,
-	args []string,
-	in io.ReadCloser,
-	out, errw io.Writer,
-) (status int) {
+func Run(ctx context.Context, args []string, in io.ReadCloser, out, errw io.Writer) (status int) {
 	return cli.Run(ctx, tested, args, in, out, errw)
 }
 
@@ -164,8 +159,7 @@ func (p *Terminal) Publish(t *testing.T, base string, dial fake.Dialer, token st
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	ended := make(chan struct{})
-	require.NoError(
-		t,
+	require.NoError(t,
 		ws.Send(&protocol.SessionOpen{
 			ID:        "o",
 			SessionID: p.ID,
@@ -175,18 +169,15 @@ func (p *Terminal) Publish(t *testing.T, base string, dial fake.Dialer, token st
 			Cols:      40,
 			Rows:      3,
 			ResumeKey: "k",
-		}),
-	)
-	require.NoError(
-		t,
+		}))
+	require.NoError(t,
 		ws.Send(&protocol.Snapshot{
 			ID:        "s",
 			SessionID: p.ID,
 			Seq:       1,
 			Screen:    &p.currentFrame().Screen,
 			Keyboard:  &p.state,
-		}),
-	)
+		}))
 	// The gateway reads in order: once it answers the ping, it knows the session.
 	known := make(chan struct{})
 	ws.SetPongHandler(func(string) error { close(known); return nil })

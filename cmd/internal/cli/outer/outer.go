@@ -39,8 +39,7 @@ func New(env *cli.Env, session, name string) (*Conversation, error) {
 // AskPeople asks those people. On an error nothing is allowed; the error says why they did not
 // answer.
 func (o *Conversation) AskPeople(
-	ctx context.Context,
-	r *chat.Request,
+	ctx context.Context, r *chat.Request,
 ) (by string, answer chat.Answer, err error) {
 	m := &protocol.ChatAsk{
 		SessionID: o.Session,

@@ -54,10 +54,7 @@ type Host struct {
 
 // New makes a host for a client on the local gateway.
 func New(
-	c *client.Client,
-	ep endpoint.Endpoint,
-	local *cli.LocalShare,
-	taste proxy.Taste,
+	c *client.Client, ep endpoint.Endpoint, local *cli.LocalShare, taste proxy.Taste,
 	log *slog.Logger,
 ) *Host {
 	p := &Host{

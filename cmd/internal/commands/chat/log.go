@@ -53,11 +53,7 @@ func runLog(ctx context.Context, env *cli.Env, opts logOptions) error {
 
 // chatLog prints the existing records, and with follow all later ones.
 func chatLog(
-	ctx context.Context,
-	env *cli.Env,
-	c *client.Client,
-	s protocol.SessionInfo,
-	follow bool,
+	ctx context.Context, env *cli.Env, c *client.Client, s protocol.SessionInfo, follow bool,
 ) error {
 	if s.Blackout.ByUser() {
 		if !follow {

@@ -15,10 +15,7 @@ const toFlag = "to"
 // findAddressee returns the session whose coding agent receives a message to outer: the session
 // inside outer that to names, or outer itself if to is "".
 func findAddressee(
-	ctx context.Context,
-	c *client.Client,
-	outer protocol.SessionInfo,
-	to string,
+	ctx context.Context, c *client.Client, outer protocol.SessionInfo, to string,
 ) (protocol.SessionInfo, error) {
 	if to == "" {
 		return outer, nil
@@ -51,9 +48,7 @@ func findAddressee(
 			"--%s %.60s: there is no coding agent to talk to",
 			toFlag,
 			to,
-		).WithHint(
-			"to type there: gateway attach " + sessions[at].SessionID,
-		)
+		).WithHint("to type there: gateway attach " + sessions[at].SessionID)
 	}
 	return sessions[at], nil
 }

@@ -298,10 +298,7 @@ func chatAnswer(ctx context.Context, env *cli.Env, in answering) error {
 
 // confirmReply asks the person whether to send the reply, and signs it.
 func confirmReply(
-	ctx context.Context,
-	env *cli.Env,
-	s protocol.SessionInfo,
-	request *chat.Request,
+	ctx context.Context, env *cli.Env, s protocol.SessionInfo, request *chat.Request,
 	m *protocol.ChatAnswer,
 ) error {
 	terminal, token, err := requireSpeaker(env, s)
@@ -332,9 +329,7 @@ func describeReply(r protocol.ChatReply) string {
 
 // findRequest returns the request to answer.
 func (in answering) findRequest(
-	ctx context.Context,
-	c *client.Client,
-	s protocol.SessionInfo,
+	ctx context.Context, c *client.Client, s protocol.SessionInfo,
 ) (*chat.Request, error) {
 	open, closed, err := requestsOf(ctx, c, s)
 	if err != nil {
@@ -369,9 +364,7 @@ func (in answering) findRequest(
 // requestsOf returns the requests that wait for an answer, oldest first, and the first answer to
 // each of the others by id.
 func requestsOf(
-	ctx context.Context,
-	c *client.Client,
-	s protocol.SessionInfo,
+	ctx context.Context, c *client.Client, s protocol.SessionInfo,
 ) (open []*chat.Request, closed map[string]*chat.AnsweredError, err error) {
 	if s.Blackout.ByUser() {
 		return nil, nil, cli.Fail(cli.StatusRefused,

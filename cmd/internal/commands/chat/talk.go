@@ -68,11 +68,7 @@ type talk struct {
 
 // talkTo runs the conversation with an agent to its end.
 func talkTo(
-	ctx context.Context,
-	env *cli.Env,
-	agent chatAgent,
-	in chatOptions,
-	prompts []string,
+	ctx context.Context, env *cli.Env, agent chatAgent, in chatOptions, prompts []string,
 ) (err error) {
 	own, err := newChatLock()
 	if err != nil {

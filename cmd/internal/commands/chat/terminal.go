@@ -96,9 +96,7 @@ func (c *chatTerminals) close() error {
 
 // Run implements [acp.Terminals].
 func (c *chatTerminals) Run(
-	ctx context.Context,
-	conversation string,
-	command acp.Command,
+	ctx context.Context, conversation string, command acp.Command,
 ) (acp.Terminal, error) {
 	program, args := command.Program, command.Args
 	// some agents send a shell command line as the program

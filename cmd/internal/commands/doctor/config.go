@@ -187,9 +187,7 @@ func describeMissing(program string) string {
 
 // commandsOf adds the flags of a command and of those below it.
 func commandsOf(
-	all []InForce,
-	file *settingsfile.File,
-	cmd *cobra.Command,
+	all []InForce, file *settingsfile.File, cmd *cobra.Command,
 ) (_ []InForce, err error) {
 	table, flags := cli.TableOf(cmd)
 	if err := file.Table(table).RefuseUnknownTables(cli.Subcommands(cmd)...); err != nil {
@@ -210,10 +208,7 @@ func commandsOf(
 
 // flagsOf adds the flags that a table may set.
 func flagsOf(
-	all []InForce,
-	file *settingsfile.File,
-	table string,
-	flags settingsfile.Flags,
+	all []InForce, file *settingsfile.File, table string, flags settingsfile.Flags,
 ) ([]InForce, error) {
 	lines, err := file.Preset(table, flags)
 	if err != nil {

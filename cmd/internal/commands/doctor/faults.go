@@ -18,9 +18,7 @@ import (
 // findFaults checks every table of the configuration and returns the first fault of each. read is
 // the error of reading the file. Both may be nil.
 func findFaults(
-	file *settingsfile.File,
-	read error,
-	root *cobra.Command,
+	file *settingsfile.File, read error, root *cobra.Command,
 ) (faults []*settingsfile.Error) {
 	note := func(err error) {
 		if fault, ok := errors.AsType[*settingsfile.Error](err); ok {

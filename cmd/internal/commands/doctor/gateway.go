@@ -62,8 +62,7 @@ func (d *doctor) checkSocket(ctx context.Context) {
 	dir, path, err := userdirs.LocalSocket()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.addOK("local gateway", "not running; the next proxy --agent will serve it, in %s",
-			dir)
+		d.addOK("local gateway", "not running; the next proxy --agent will serve it, in %s", dir)
 		return
 	case err != nil:
 		d.addError("directory", "", "%v", err)
@@ -71,8 +70,7 @@ func (d *doctor) checkSocket(ctx context.Context) {
 	}
 	d.addOK("directory", "%s is yours, mode 0700", dir)
 	if !d.checkPrivate("socket", path, 0o600) {
-		d.addOK("local gateway", "not running; the next proxy --agent will serve it, in %s",
-			dir)
+		d.addOK("local gateway", "not running; the next proxy --agent will serve it, in %s", dir)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)

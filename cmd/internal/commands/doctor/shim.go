@@ -33,8 +33,7 @@ var managers = []struct{ name, place string }{
 // shim or a script starts another one; note describes that. An unknown program has a name and no
 // file: no [[allow]] matches it.
 func findRunning(
-	ctx context.Context,
-	name, directory string,
+	ctx context.Context, name, directory string,
 ) (program policy.Program, note string, err error) {
 	program, err = policy.FindProgram(name, directory)
 	if err != nil {
@@ -103,10 +102,7 @@ func managerOf(name string) (manager, shim string) {
 }
 
 // askManager asks a version manager which program its shim starts in a directory.
-func askManager(
-	ctx context.Context,
-	manager, shim, directory string,
-) (path, failure string) {
+func askManager(ctx context.Context, manager, shim, directory string) (path, failure string) {
 	ctx, cancel := context.WithTimeout(ctx, managerTime)
 	defer cancel()
 	root := filepath.Dir(filepath.Dir(shim))

@@ -148,11 +148,7 @@ func runOpen(ctx context.Context, env *cli.Env, in openOptions) error {
 
 // openHere serves the page from this process.
 func openHere(
-	ctx context.Context,
-	env *cli.Env,
-	ep endpoint.Endpoint,
-	id string,
-	in openOptions,
+	ctx context.Context, env *cli.Env, ep endpoint.Endpoint, id string, in openOptions,
 ) (err error) {
 	role := auth.Role(in.role)
 	way, err := pageConfig(env, ep, role)
@@ -256,11 +252,7 @@ func pageConfig(env *cli.Env, ep endpoint.Endpoint, role auth.Role) (_ client.Co
 
 // pageSession returns the session that pages are limited to, "" without a limit. It fails when no
 // gateway answers.
-func pageSession(
-	ctx context.Context,
-	way client.Config,
-	id string,
-) (session string, err error) {
+func pageSession(ctx context.Context, way client.Config, id string) (session string, err error) {
 	err = cli.UseClient(client.New(way), nil, func(c *client.Client) error {
 		if id == "" {
 			_, err := c.Sessions(ctx)

@@ -182,9 +182,7 @@ func (l *library) argumentLine(args []string) []string {
 
 // read answers a page that plays a recording.
 func (l *library) read(
-	ctx context.Context,
-	m *protocol.RecordsRead,
-	r *protocol.RecordsReadResult,
+	ctx context.Context, m *protocol.RecordsRead, r *protocol.RecordsReadResult,
 	sessions []protocol.SessionInfo,
 ) error {
 	if l.id != m.RecordID {

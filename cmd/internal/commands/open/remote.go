@@ -31,11 +31,7 @@ const (
 
 // openAt makes links at a server, and admits the pages that enter by them.
 func openAt(
-	ctx context.Context,
-	env *cli.Env,
-	ep endpoint.Endpoint,
-	id string,
-	in openOptions,
+	ctx context.Context, env *cli.Env, ep endpoint.Endpoint, id string, in openOptions,
 ) (err error) {
 	role := auth.Role(in.role)
 	if ep.Token, err = pageToken(env, ep, role); err != nil {
@@ -67,10 +63,7 @@ func openAt(
 // pageGateway returns one of several gateways that answers, because a link leads to one gateway.
 // session has the meaning of pageSession's.
 func pageGateway(
-	ctx context.Context,
-	env *cli.Env,
-	all endpoint.Endpoint,
-	id string,
+	ctx context.Context, env *cli.Env, all endpoint.Endpoint, id string,
 ) (ep endpoint.Endpoint, way client.Config, session string, err error) {
 	var absent []error
 	for _, ep = range all.All() {
@@ -410,8 +403,7 @@ var errAway = errors.New("the gateway is away: it comes back by itself, then pre
 
 // callServer asks the server something.
 func (e *remotePages) callServer(
-	m protocol.Message,
-	patience time.Duration,
+	m protocol.Message, patience time.Duration,
 ) (protocol.Message, error) {
 	m, answer := protocol.WithRequestID(m, protocol.NewID()), make(chan protocol.Message, 1)
 	e.mu.Lock()

@@ -30,10 +30,7 @@ type queried struct {
 // --gateway names. Gateways of a cluster know all sessions; others know only their own, so the
 // first that answers may not have the session.
 func runEverywhere(
-	ctx context.Context,
-	env *cli.Env,
-	ep endpoint.Endpoint,
-	id string,
+	ctx context.Context, env *cli.Env, ep endpoint.Endpoint, id string,
 	act func(*client.Client, protocol.SessionInfo) error,
 ) error {
 	all := askAll(ctx, env, ep, id)

@@ -142,11 +142,7 @@ func runHide(ctx context.Context, env *cli.Env, opts hideOptions) error {
 
 // runRevokingAct runs an act that only takes rights away. It needs no permission and asks nothing.
 func runRevokingAct(
-	ctx context.Context,
-	env *cli.Env,
-	id string,
-	m *protocol.ControlDecide,
-	done, message string,
+	ctx context.Context, env *cli.Env, id string, m *protocol.ControlDecide, done, message string,
 ) error {
 	act := func(c *client.Client, s protocol.SessionInfo) error {
 		m.SessionID = s.SessionID
@@ -169,11 +165,7 @@ func runRevokingAct(
 }
 
 // describeGrant describes a grant to the owner before it is given.
-func describeGrant(
-	s protocol.SessionInfo,
-	k protocol.Keyboard,
-	m *protocol.ControlDecide,
-) string {
+func describeGrant(s protocol.SessionInfo, k protocol.Keyboard, m *protocol.ControlDecide) string {
 	keys, last := "every key", "for 10m or the user's limit"
 	if m.Level == protocol.LevelType || k.AskingLevel == protocol.LevelType {
 		keys = "text and editing keys"
@@ -253,11 +245,7 @@ func runGrantingAct(ctx context.Context, env *cli.Env, id string, m *protocol.Co
 // decideSigned sends a decision about a session with the owner's signature. epoch is the one that
 // the owner saw.
 func decideSigned(
-	ctx context.Context,
-	c *client.Client,
-	token string,
-	s protocol.SessionInfo,
-	epoch uint64,
+	ctx context.Context, c *client.Client, token string, s protocol.SessionInfo, epoch uint64,
 	m *protocol.ControlDecide,
 ) error {
 	m.SessionID, m.By, m.Epoch, m.At = s.SessionID, "the owner", epoch, time.Now().UnixMilli()

@@ -132,11 +132,8 @@ func drawHTML(out *bytes.Buffer, film *replay.Film) error {
 	first, last := film.Pictures[0], film.Pictures[len(film.Pictures)-1]
 	about := fmt.Sprintf(
 		"%s to %s of a recording, %d pictures of %dx%d cells; what looks like a secret is masked.",
-		replay.FormatClock(first.At),
-		replay.FormatClock(last.At+last.Stays),
-		len(film.Pictures),
-		film.Cols,
-		film.Rows,
+		replay.FormatClock(first.At), replay.FormatClock(last.At+last.Stays), len(film.Pictures),
+		film.Cols, film.Rows,
 	)
 	if film.Begun.Unix() > 0 {
 		about = film.Begun.UTC().Format("2006-01-02 15:04 MST") + ". " + about

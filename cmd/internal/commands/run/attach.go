@@ -85,8 +85,7 @@ func runAttach(ctx context.Context, env *cli.Env, opts attachOptions) error {
 			func(c *client.Client, s protocol.SessionInfo) error {
 				if s.Kept && s.State == protocol.StateRunning && !opts.watch {
 					id = s.SessionID
-					return errors.Join(rejectFeedback(ctx, c, id),
-						rejectAgentTerminal(ctx, c))
+					return errors.Join(rejectFeedback(ctx, c, id), rejectAgentTerminal(ctx, c))
 				}
 				return attachSession(ctx, env, c, s, in, out, opts.watch)
 			},
@@ -102,11 +101,7 @@ var errNoTerminal = cli.Usage(
 	"attach: standard input and output must be a terminal; use gateway read to print the screen")
 
 func attachSession(
-	ctx context.Context,
-	env *cli.Env,
-	c *client.Client,
-	s protocol.SessionInfo,
-	in, out *os.File,
+	ctx context.Context, env *cli.Env, c *client.Client, s protocol.SessionInfo, in, out *os.File,
 	watch bool,
 ) error {
 	if s.State == protocol.StateExited {

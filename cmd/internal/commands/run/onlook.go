@@ -123,11 +123,7 @@ func repaintOf(f *protocol.Rows, now time.Time) []byte {
 
 // attach attaches a person to a session: with its keyboard, or only to watch.
 func attach(
-	ctx context.Context,
-	c *client.Client,
-	s protocol.SessionInfo,
-	cols, rows int,
-	watch bool,
+	ctx context.Context, c *client.Client, s protocol.SessionInfo, cols, rows int, watch bool,
 ) (attachment, error) {
 	if s.Headless {
 		return c.Attach(ctx, s.SessionID, cols, rows, !watch)

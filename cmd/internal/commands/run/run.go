@@ -194,9 +194,7 @@ func refuseRemote() error {
 				"--token-file FILE PROGRAM, with a token of role proxy")
 }
 
-func reportProgramEnd(env *cli.Env,
-	id string, r headless.Result, in runOptions, talk *proxy.Chat,
-) {
+func reportProgramEnd(env *cli.Env, id string, r headless.Result, in runOptions, talk *proxy.Chat) {
 	env.Status = r.Code
 	if r.Agent != "" {
 		_, _ = fmt.Fprintf(env.Err, "gateway: run: %s\n", text.OneLine(r.Agent))
@@ -259,11 +257,7 @@ func runClose(ctx context.Context, env *cli.Env, opts closeOptions) error {
 const closeWithin = 12 * time.Second
 
 func closeSession(
-	ctx context.Context,
-	env *cli.Env,
-	c *client.Client,
-	s protocol.SessionInfo,
-	force bool,
+	ctx context.Context, env *cli.Env, c *client.Client, s protocol.SessionInfo, force bool,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, closeWithin)
 	defer cancel()
@@ -300,8 +294,7 @@ func printClosed(env *cli.Env, end *protocol.SessionClose) error {
 			"exitCode":  end.ExitCode,
 			"signal":    end.Signal,
 			"outlived":  end.Outlived,
-		},
-		"closed ("+text.ExitStatus(end.ExitCode, end.Signal)+")"+describeSurvivors(end.Outlived),
+		}, "closed ("+text.ExitStatus(end.ExitCode, end.Signal)+")"+describeSurvivors(end.Outlived),
 	)
 }
 

@@ -146,10 +146,7 @@ func (f *clusterFlags) checkServers(ctx context.Context, warn io.Writer) (good b
 // joinCluster connects a server to the cluster that the flags name. leave disconnects it, after the
 // server is closed. If the cluster is unreachable, joinCluster writes that to warn.
 func (f *clusterFlags) joinCluster(
-	server *gateway.Server,
-	address string,
-	warn io.Writer,
-	log *slog.Logger,
+	server *gateway.Server, address string, warn io.Writer, log *slog.Logger,
 ) (leave func(), err error) {
 	if len(f.servers) == 0 {
 		return func() {}, nil

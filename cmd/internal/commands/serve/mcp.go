@@ -52,13 +52,9 @@ func NewMCP(env *cli.Env) *cobra.Command {
 	cli.AddAgentToken(cmd.Flags(), &opts.token)
 	cmd.Flags().DurationVar(&opts.idle, "idle-limit", 30*time.Minute,
 		"end an agent's program after this long without activity; 0 for never")
-	cmd.Flags().BoolVar(
-		&opts.permission,
-		"permission",
-		false,
+	cmd.Flags().BoolVar(&opts.permission, "permission", false,
 		"serve one tool, which asks a session's user for permission: for claude "+
-			"--permission-prompt-tool",
-	)
+			"--permission-prompt-tool")
 	cmd.Flags().StringVar(&opts.session, "session", "",
 		"with --permission, the `ID` of the session; default: the one in which this runs")
 	cmd.Flags().BoolVar(&opts.sharedOnly, "shared-only", false,

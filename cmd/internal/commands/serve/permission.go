@@ -39,9 +39,7 @@ func servePermission(ctx context.Context, env *cli.Env, session string, log *slo
 
 // answerPermission answers a call of the permission tool.
 func answerPermission(
-	ctx context.Context,
-	outer *outer.Conversation,
-	arguments json.RawMessage,
+	ctx context.Context, outer *outer.Conversation, arguments json.RawMessage,
 ) map[string]any {
 	p, err := claude.ReadPermission(arguments)
 	if err != nil {

@@ -262,10 +262,7 @@ func (in *serveOptions) publicAddress(ln net.Listener) string {
 
 // serveOn serves on TCP, and on the local socket if it is not nil, until ctx ends.
 func serveOn(
-	ctx context.Context,
-	server *gateway.Server,
-	ln net.Listener,
-	secure *tls.Config,
+	ctx context.Context, server *gateway.Server, ln net.Listener, secure *tls.Config,
 	socket *place.Place,
 ) error {
 	ctx, stop := context.WithCancelCause(ctx)

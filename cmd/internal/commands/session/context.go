@@ -77,10 +77,7 @@ func contextOfAll(ctx context.Context, env *cli.Env, c *client.Client) error {
 }
 
 func printContext(
-	ctx context.Context,
-	env *cli.Env,
-	c *client.Client,
-	sessions []protocol.SessionInfo,
+	ctx context.Context, env *cli.Env, c *client.Client, sessions []protocol.SessionInfo,
 ) error {
 	block := ""
 	if len(sessions) > 0 {
@@ -108,9 +105,7 @@ func printContext(
 // for each other session. A program's output is untrusted: it stands in a fence with a new random
 // mark.
 func contextBlock(
-	sessions []protocol.SessionInfo,
-	room int,
-	now time.Time,
+	sessions []protocol.SessionInfo, room int, now time.Time,
 	read func(protocol.SessionInfo) (*protocol.Frame, error),
 ) string {
 	var b strings.Builder
@@ -142,9 +137,7 @@ const (
 
 // contextOf describes one session within the remaining room.
 func contextOf(
-	s protocol.SessionInfo,
-	room int,
-	now time.Time,
+	s protocol.SessionInfo, room int, now time.Time,
 	read func(protocol.SessionInfo) (*protocol.Frame, error),
 ) string {
 	f, err := read(s)

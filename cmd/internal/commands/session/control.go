@@ -52,8 +52,7 @@ func runRequest(ctx context.Context, env *cli.Env, opts requestOptions) error {
 	case err != nil:
 		return err
 	case reason == "":
-		return cli.Usage(
-			"request: --reason is required: say in one sentence what you want to do")
+		return cli.Usage("request: --reason is required: say in one sentence what you want to do")
 	}
 	if err := cli.CheckGrant(opts.level, opts.forTime); err != nil {
 		return err
@@ -81,10 +80,7 @@ func runRequest(ctx context.Context, env *cli.Env, opts requestOptions) error {
 }
 
 func requestControl(
-	ctx context.Context,
-	env *cli.Env,
-	c *client.Client,
-	timeout time.Duration,
+	ctx context.Context, env *cli.Env, c *client.Client, timeout time.Duration,
 	ask *protocol.ControlRequest,
 ) error {
 	as := ""

@@ -244,11 +244,7 @@ func runWait(ctx context.Context, env *cli.Env, opts waitOptions) error {
 
 // waitAndPrint waits, from now on, and prints the screen.
 func waitAndPrint(
-	ctx context.Context,
-	env *cli.Env,
-	c *client.Client,
-	s protocol.SessionInfo,
-	tokens int,
+	ctx context.Context, env *cli.Env, c *client.Client, s protocol.SessionInfo, tokens int,
 	ask *protocol.Wait,
 ) (*protocol.WaitResult, error) {
 	now, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
@@ -267,13 +263,8 @@ func waitAndPrint(
 
 // printWait prints the answer to a wait. before is the screen when the wait began.
 func printWait(
-	ctx context.Context,
-	env *cli.Env,
-	c *client.Client,
-	s protocol.SessionInfo,
-	got *protocol.WaitResult,
-	before *protocol.Frame,
-	tokens int,
+	ctx context.Context, env *cli.Env, c *client.Client, s protocol.SessionInfo,
+	got *protocol.WaitResult, before *protocol.Frame, tokens int,
 ) error {
 	switch {
 	case env.JSON:
@@ -290,13 +281,8 @@ func printWait(
 // printEnd prints the output between a screen and the program's end, and the last screen, after the
 // earlier text.
 func printEnd(
-	ctx context.Context,
-	env *cli.Env,
-	c *client.Client,
-	s protocol.SessionInfo,
-	last, before *protocol.Frame,
-	tokens int,
-	said string,
+	ctx context.Context, env *cli.Env, c *client.Client, s protocol.SessionInfo,
+	last, before *protocol.Frame, tokens int, said string,
 ) error {
 	if said != "" {
 		said += "\n"

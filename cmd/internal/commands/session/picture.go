@@ -41,11 +41,7 @@ func oneView(isGiven func(flag string) bool) error {
 
 // showColoured prints or draws the screen of a session.
 func showColoured(
-	ctx context.Context,
-	env *cli.Env,
-	c *client.Client,
-	s protocol.SessionInfo,
-	f coloured,
+	ctx context.Context, env *cli.Env, c *client.Client, s protocol.SessionInfo, f coloured,
 ) error {
 	if env.JSON {
 		return cli.Usage("read: --json cannot be used with --ansi, --png or --svg")

@@ -81,11 +81,7 @@ func runSay(ctx context.Context, env *cli.Env, opts sayOptions) error {
 
 // sayToUser writes to the user.
 func sayToUser(
-	ctx context.Context,
-	env *cli.Env,
-	c *client.Client,
-	s protocol.SessionInfo,
-	message string,
+	ctx context.Context, env *cli.Env, c *client.Client, s protocol.SessionInfo, message string,
 ) error {
 	waiting, err := c.SendNote(ctx, &protocol.Note{
 		SessionID: s.SessionID,

@@ -204,13 +204,8 @@ type Sent struct {
 }
 
 func typeAndShow(
-	ctx context.Context,
-	env *cli.Env,
-	c *client.Client,
-	input client.Typing,
-	condition string,
-	ask *protocol.Wait,
-	tokens int,
+	ctx context.Context, env *cli.Env, c *client.Client, input client.Typing, condition string,
+	ask *protocol.Wait, tokens int,
 ) error {
 	s := input.Session
 	typed, err := client.Type(ctx, c, input)
@@ -267,9 +262,7 @@ func reportWait(
 }
 
 // showUntyped prints the screen that appeared instead of the expected one.
-func showUntyped(
-	env *cli.Env, s protocol.SessionInfo, typed *client.Typed, tokens int,
-) error {
+func showUntyped(env *cli.Env, s protocol.SessionInfo, typed *client.Typed, tokens int) error {
 	frame := typed.Result.Frame
 	if env.JSON {
 		return env.PrintJSON(Sent{InputResult: typed.Result})
@@ -286,15 +279,8 @@ func showUntyped(
 }
 
 func printSent(
-	ctx context.Context,
-	env *cli.Env,
-	c *client.Client,
-	s protocol.SessionInfo,
-	before *protocol.Frame,
-	receipt string,
-	out Sent,
-	frame *protocol.Frame,
-	tokens int,
+	ctx context.Context, env *cli.Env, c *client.Client, s protocol.SessionInfo,
+	before *protocol.Frame, receipt string, out Sent, frame *protocol.Frame, tokens int,
 ) error {
 	if env.JSON {
 		return env.PrintJSON(out)

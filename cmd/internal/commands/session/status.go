@@ -133,9 +133,7 @@ func printStatus(ctx context.Context, env *cli.Env, opts statusOptions) error {
 // quickList lists the sessions with a single try within the timeout. The list is empty if no
 // gateway runs.
 func quickList(
-	ctx context.Context,
-	env *cli.Env,
-	timeout time.Duration,
+	ctx context.Context, env *cli.Env, timeout time.Duration,
 ) (sessions []protocol.SessionInfo, err error) {
 	ep, err := env.Endpoint()
 	if err != nil {

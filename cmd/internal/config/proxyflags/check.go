@@ -29,42 +29,27 @@ func (f *Flags) CheckRanges(set *pflag.FlagSet) error {
 	switch {
 	case f.Grant != "" && f.Grant != string(protocol.LevelType) &&
 		f.Grant != string(protocol.LevelDrive):
-		return UsageError(
-			"type lets the agent write text, drive lets it press every key",
-			"--grant %q: must be type or drive",
-			f.Grant,
-		)
+		return UsageError("type lets the agent write text, drive lets it press every key",
+			"--grant %q: must be type or drive", f.Grant)
 	case f.Lasts < 0:
-		return UsageError(
-			"use a duration such as 90s or 10m",
-			"--for %s: must not be negative",
-			f.Lasts,
-		)
+		return UsageError("use a duration such as 90s or 10m", "--for %s: must not be negative",
+			f.Lasts)
 	case f.Yield < 0 || f.Yield > time.Hour:
 		return UsageError("use a duration such as 1s", "--yield %s: must be 0s to 1h", f.Yield)
 	case f.NotifyAfter < 0 || f.NotifyAfter > time.Hour:
-		return UsageError(
-			"use a duration such as 10s",
-			"--notify-after %s: must be 0s to 1h",
-			f.NotifyAfter,
-		)
+		return UsageError("use a duration such as 10s", "--notify-after %s: must be 0s to 1h",
+			f.NotifyAfter)
 	case f.Interval < 10*time.Millisecond || f.Interval > time.Minute:
-		return UsageError(
-			"use a duration such as 500ms",
-			"--snapshot-interval %s: must be 10ms to 1m",
-			f.Interval,
-		)
+		return UsageError("use a duration such as 500ms",
+			"--snapshot-interval %s: must be 10ms to 1m", f.Interval)
 	case set.Changed("cols") && (f.Cols < 1 || f.Cols > protocol.MaxSize):
 		return UsageError("", "--cols %d: must be 1 to %d", f.Cols, protocol.MaxSize)
 	case set.Changed("rows") && (f.Rows < 1 || f.Rows > protocol.MaxSize):
 		return UsageError("", "--rows %d: must be 1 to %d", f.Rows, protocol.MaxSize)
 	case len(f.Name) > protocol.MaxName ||
 		strings.ContainsFunc(f.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return UsageError(
-			"",
-			"--name: must be at most %d bytes, without control characters",
-			protocol.MaxName,
-		)
+		return UsageError("", "--name: must be at most %d bytes, without control characters",
+			protocol.MaxName)
 	}
 	return nil
 }
@@ -82,11 +67,8 @@ func (f *Flags) KeyBindings() (b keys.Bindings, err error) {
 		return b, UsageError("", "--grant-key: %v", err)
 	}
 	if b.Grant == b.Reclaim {
-		return b, UsageError(
-			"choose another one, such as ctrl-g, or another --reclaim-key",
-			"--grant-key: %s takes the keyboard back already",
-			b.Grant,
-		)
+		return b, UsageError("choose another one, such as ctrl-g, or another --reclaim-key",
+			"--grant-key: %s takes the keyboard back already", b.Grant)
 	}
 	return b, nil
 }
@@ -94,11 +76,8 @@ func (f *Flags) KeyBindings() (b keys.Bindings, err error) {
 // ParseLogLevel parses --log-level.
 func (f *Flags) ParseLogLevel() (level slog.Level, err error) {
 	if err := level.UnmarshalText([]byte(f.LogLevel)); err != nil {
-		return 0, UsageError(
-			"use debug, info, warn or error",
-			"--log-level %q: unknown level",
-			f.LogLevel,
-		)
+		return 0, UsageError("use debug, info, warn or error", "--log-level %q: unknown level",
+			f.LogLevel)
 	}
 	return level, nil
 }

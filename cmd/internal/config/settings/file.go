@@ -82,17 +82,11 @@ func checkOwned(name, path string, f *os.File) error {
 	case info.Size() > MaxBytes:
 		return &Error{
 			Path: name,
-			Say: fmt.Sprintf(
-				"too long: it has %d bytes, the limit is %d",
-				info.Size(),
-				MaxBytes,
-			),
+			Say:  fmt.Sprintf("too long: it has %d bytes, the limit is %d", info.Size(), MaxBytes),
 		}
 	}
-	return errors.Join(
-		checkUnwritable(name, path, info),
-		checkUnwritable(name, filepath.Dir(path), dir),
-	)
+	return errors.Join(checkUnwritable(name, path, info),
+		checkUnwritable(name, filepath.Dir(path), dir))
 }
 
 func readError(name string, err error) error {

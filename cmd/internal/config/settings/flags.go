@@ -54,12 +54,8 @@ func (t *Table) presetFlag(f Flags, s Setting) (set bool, err error) {
 	flag := f.Set.Lookup(s.Key)
 	if flag == nil || slices.Contains(f.Never, s.Key) {
 		if _, array := s.Value.([]map[string]any); array {
-			return false, t.LineError(
-				s.Line,
-				"remove the line with the brackets",
-				"the table [[%.40s]]: unknown",
-				s.Key,
-			)
+			return false, t.LineError(s.Line, "remove the line with the brackets",
+				"the table [[%.40s]]: unknown", s.Key)
 		}
 		return false, t.UnknownNameError(s.Line, "setting", s.Key, f.Names())
 	}

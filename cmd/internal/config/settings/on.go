@@ -36,13 +36,9 @@ func (f *File) Rules() (rules []onevent.Rule, lines []int, err error) {
 		return nil, nil, f.root.LineError(line, "as in: [[on]]", "on: must be a table in double "+
 			"brackets")
 	case len(all) > maxRules:
-		return nil, nil, f.root.LineError(
-			line,
+		return nil, nil, f.root.LineError(line,
 			"name several events in one: event = ['asked', 'granted']",
-			"on: there are %d, the limit is %d",
-			len(all),
-			maxRules,
-		)
+			"on: there are %d, the limit is %d", len(all), maxRules)
 	}
 	for i, table := range all {
 		if len(f.heads[TableOn]) == len(all) {

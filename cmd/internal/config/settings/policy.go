@@ -148,12 +148,8 @@ func (f *File) RuleTables(kind string) (tables []RuleTable) {
 func (f *File) agentRules(kind string) (good []policy.Rule, err error) {
 	tables := f.RuleTables(kind)
 	if _, line, ok := f.Table("").Value(kind); ok && len(tables) == 0 {
-		return nil, f.root.LineError(
-			line,
-			"write each rule as a table of its own: [["+kind+"]]",
-			"%s: not a rule",
-			kind,
-		)
+		return nil, f.root.LineError(line, "write each rule as a table of its own: [["+kind+"]]",
+			"%s: not a rule", kind)
 	}
 	var wrong []error
 	for _, table := range tables {
@@ -185,14 +181,8 @@ func (f *File) parseRule(kind string, line int, values map[string]any) (policy.R
 			return r, f.root.UnknownNameError(f.lineOf(key, line), "setting", key, known)
 		}
 		if wanted := setRuleValue(&r, key, values[key]); wanted != "" {
-			return r, f.root.LineError(
-				f.lineOf(key, line),
-				"",
-				"[[%s]] %s: must be %s",
-				kind,
-				key,
-				wanted,
-			)
+			return r, f.root.LineError(f.lineOf(key, line), "", "[[%s]] %s: must be %s", kind, key,
+				wanted)
 		}
 	}
 	if r.Never && len(values) == 0 {
@@ -219,11 +209,8 @@ func (f *File) checkAllow(r policy.Rule, line int) error {
 	switch {
 	case r.Never:
 	case r.Agent == "":
-		return f.root.LineError(
-			line,
-			"make one with: gateway token create NAME --local",
-			"[[allow]] agent: missing: name the local token that the agent shows",
-		)
+		return f.root.LineError(line, "make one with: gateway token create NAME --local",
+			"[[allow]] agent: missing: name the local token that the agent shows")
 	case r.Program == "":
 		return f.root.LineError(
 			line,

@@ -62,11 +62,8 @@ func parse(path string, text []byte) (*File, error) {
 	if len(meta.Keys()) > maxKeys {
 		return nil, &Error{
 			Path: path,
-			Say: fmt.Sprintf(
-				"too long: it has %d keys, the limit is %d",
-				len(meta.Keys()),
-				maxKeys,
-			),
+			Say: fmt.Sprintf("too long: it has %d keys, the limit is %d", len(meta.Keys()),
+				maxKeys),
 		}
 	}
 	if f.root, err = f.newTable(&meta, "", all); err != nil {
@@ -89,10 +86,8 @@ func (f *File) checkLines() error {
 			return &Error{
 				Path: f.Path,
 				Line: n + 1,
-				Say: fmt.Sprintf(
-					"too deep: a line may have %d dots and braces outside of texts",
-					maxDepth,
-				),
+				Say: fmt.Sprintf("too deep: a line may have %d dots and braces outside of texts",
+					maxDepth),
 			}
 		}
 	}
@@ -148,9 +143,7 @@ func (p *probe) UnmarshalTOML(value any) error {
 
 // newTable makes a table with all its settings and subtables, in the file's order.
 func (f *File) newTable(
-	meta *toml.MetaData,
-	name string,
-	values map[string]toml.Primitive,
+	meta *toml.MetaData, name string, values map[string]toml.Primitive,
 ) (*Table, error) {
 	t := &Table{file: f, Name: name}
 	for _, key := range slices.Sorted(maps.Keys(values)) {

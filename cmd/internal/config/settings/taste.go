@@ -218,15 +218,10 @@ func (f *File) checkContrast(look *overlay.Taste) error {
 	}
 	if contrast, ok := overlay.Readable(look.Text, look.Background); !ok {
 		t := f.Table(tableLook)
-		return t.LineError(
-			t.Line(key),
+		return t.LineError(t.Line(key),
 			fmt.Sprintf("try background = %d, or text = %d", builtInBackground, builtInText),
-			"%s: the contrast of %d on %d is %.1f, must be at least 7",
-			key,
-			look.Text,
-			look.Background,
-			contrast,
-		)
+			"%s: the contrast of %d on %d is %.1f, must be at least 7", key, look.Text,
+			look.Background, contrast)
 	}
 	return nil
 }

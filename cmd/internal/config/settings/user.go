@@ -69,36 +69,21 @@ func (f *File) checkTables() error {
 			continue
 		}
 		if _, array := s.Value.([]map[string]any); array && slices.Contains(tables, s.Key) {
-			return f.root.LineError(
-				s.Line,
-				"write ["+s.Key+"]",
-				"[[%s]]: must be in single brackets: there is only one",
-				s.Key,
-			)
+			return f.root.LineError(s.Line, "write ["+s.Key+"]",
+				"[[%s]]: must be in single brackets: there is only one", s.Key)
 		} else if array {
-			return f.root.UnknownNameError(
-				s.Line,
-				"table",
-				s.Key,
-				slices.Concat(tables, repeatedTables),
-			)
+			return f.root.UnknownNameError(s.Line, "table", s.Key,
+				slices.Concat(tables, repeatedTables))
 		}
-		return f.root.LineError(
-			s.Line,
+		return f.root.LineError(s.Line,
 			"the tables are: ["+TableProxy+"], ["+TableGateway+"], ["+tableLook+"], ["+tableRedact+
 				"], [["+TableOn+"]], [["+RulesAllow+"]], [["+RulesNever+"]]",
-			"%.40s: must be in a table",
-			s.Key,
-		)
+			"%.40s: must be in a table", s.Key)
 	}
 	for _, sub := range f.root.Tables {
 		if slices.Contains(repeatedTables, sub.Name) {
-			return f.root.LineError(
-				sub.FirstLine(),
-				"write [["+sub.Name+"]]",
-				"[%s]: must be in double brackets: there may be several",
-				sub.Name,
-			)
+			return f.root.LineError(sub.FirstLine(), "write [["+sub.Name+"]]",
+				"[%s]: must be in double brackets: there may be several", sub.Name)
 		}
 	}
 	return f.root.RefuseUnknownTables(slices.Concat(tables, repeatedTables)...)

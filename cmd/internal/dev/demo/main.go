@@ -129,12 +129,10 @@ func run(ctx context.Context, bin, record string) error {
 // and a state of its own, so that your first sessions still say that they are shared.
 func useOwnDirectories(dir string) error {
 	state := filepath.Join(dir, "state")
-	return errors.Join(
-		os.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "run")),
+	return errors.Join(os.Setenv("TERMINALPROXY_DIR", filepath.Join(dir, "run")),
 		os.Setenv("XDG_STATE_HOME", state),
 		os.MkdirAll(filepath.Join(state, "terminalproxy"), 0o700),
-		os.WriteFile(filepath.Join(state, "terminalproxy", "starts"), []byte("..."), 0o600),
-	)
+		os.WriteFile(filepath.Join(state, "terminalproxy", "starts"), []byte("..."), 0o600))
 }
 
 // terminalCommand returns the command for the user's terminal. Another proxy around it makes the

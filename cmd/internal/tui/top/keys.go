@@ -100,11 +100,8 @@ func (m *model) answerQuestion(key string) fullscreen.Cmd {
 			return nil
 		}
 		m.status = "…"
-		return m.runDecision(
-			m.conf.Give,
-			q.about,
-			text.Name(q.about.Keyboard.Asking)+" has the keyboard of "+text.Name(q.about.SessionID),
-		)
+		return m.runDecision(m.conf.Give, q.about,
+			text.Name(q.about.Keyboard.Asking)+" has the keyboard of "+text.Name(q.about.SessionID))
 	case "n", "esc", "q":
 		m.asked, m.status = nil, "nothing was given; the agent still asks: x refuses"
 	case "x", "ctrl+\\":
@@ -126,17 +123,11 @@ func (m *model) takeKeyboard() fullscreen.Cmd {
 	case r == nil:
 		return nil
 	case r.isDriven():
-		return m.runDecision(
-			m.conf.Take,
-			r.SessionInfo,
-			"taken back: the user has the keyboard of "+text.Name(r.SessionID),
-		)
+		return m.runDecision(m.conf.Take, r.SessionInfo,
+			"taken back: the user has the keyboard of "+text.Name(r.SessionID))
 	case r.hasQuestion():
-		return m.runDecision(
-			m.conf.Take,
-			r.SessionInfo,
-			"refused: "+text.Name(r.Keyboard.Asking)+" in "+text.Name(r.SessionID),
-		)
+		return m.runDecision(m.conf.Take, r.SessionInfo,
+			"refused: "+text.Name(r.Keyboard.Asking)+" in "+text.Name(r.SessionID))
 	}
 	m.status = "no agent has the keyboard of " + text.Name(r.SessionID) + ", and no agent asks"
 	return nil
@@ -144,9 +135,7 @@ func (m *model) takeKeyboard() fullscreen.Cmd {
 
 // runDecision carries a decision out beside the keys.
 func (m *model) runDecision(
-	do func(context.Context, protocol.SessionInfo) error,
-	s protocol.SessionInfo,
-	said string,
+	do func(context.Context, protocol.SessionInfo) error, s protocol.SessionInfo, said string,
 ) fullscreen.Cmd {
 	m.work.Add(1) // Done in the command, which the program always runs
 	return func() fullscreen.Msg {

@@ -64,12 +64,8 @@ func (m *model) sumLine() string {
 			drive++
 		}
 	}
-	words := fmt.Sprintf(
-		"%s, %s, agents type in %d",
-		countNoun(run, "session"),
-		countNoun(ask, "question"),
-		drive,
-	)
+	words := fmt.Sprintf("%s, %s, agents type in %d", countNoun(run, "session"),
+		countNoun(ask, "question"), drive)
 	if m.lacks != nil {
 		words += "; incomplete: " + text.Incomplete(m.lacks, m.now())
 	}
@@ -109,10 +105,8 @@ func (m *model) listLines() []string {
 		lines = append(lines, m.rowLine(m.all[i]))
 	}
 	if len(m.all) == 0 {
-		lines = append(
-			lines,
-			cells.Cut("  no sessions; start one in a terminal with: proxy --agent PROGRAM", m.cols),
-		)
+		lines = append(lines,
+			cells.Cut("  no sessions; start one in a terminal with: proxy --agent PROGRAM", m.cols))
 	}
 	for len(lines) < room {
 		lines = append(lines, "")
@@ -122,12 +116,8 @@ func (m *model) listLines() []string {
 
 // rowLine draws a session in the list.
 func (m *model) rowLine(r *row) string {
-	words := m.formatColumns(
-		text.Name(r.SessionID),
-		text.Command(r.SessionInfo),
-		m.keyboardState(r),
-		m.screenText(r),
-	)
+	words := m.formatColumns(text.Name(r.SessionID), text.Command(r.SessionInfo),
+		m.keyboardState(r), m.screenText(r))
 	switch {
 	case r.SessionID == m.chosen:
 		return reverse + cells.Fit("▶"+strings.TrimPrefix(words, " "), m.cols) + plain
@@ -226,12 +216,8 @@ func (m *model) questionLines() []string {
 		answer = "y"
 	}
 	agent := text.Name(s.Keyboard.Asking)
-	ask := fmt.Sprintf(
-		": give %s to %s, for 10m or the user's limit? [y/N] %s",
-		keys,
-		agent,
-		answer,
-	)
+	ask := fmt.Sprintf(": give %s to %s, for 10m or the user's limit? [y/N] %s", keys, agent,
+		answer)
 	const enough = 12 // columns that stay of a program's name on a narrow screen
 	program := fmt.Sprintf("%s %q", text.Name(s.SessionID), text.Command(s))
 	program = cells.Cut(program, max(m.cols-displaywidth.String(ask), min(enough, m.cols)))
