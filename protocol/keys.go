@@ -48,8 +48,7 @@ func (m *Keys) check() error {
 	case m.KeyNo == 0:
 		c.fail(CodeBadMessage, "keyNo", "is missing")
 	case m.After >= m.KeyNo:
-		c.fail(CodeBadMessage, "after", "is %d, must be less than keyNo (%d)",
-			m.After, m.KeyNo)
+		c.fail(CodeBadMessage, "after", "is %d, must be less than keyNo (%d)", m.After, m.KeyNo)
 	case m.More && m.InputKind != InputPaste:
 		c.fail(CodeBadMessage, "more", "is only for a paste")
 	case len(m.SignatureB64) == 0:
