@@ -1,10 +1,10 @@
 package hub
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 
 	"terminalproxy/protocol"
 )
@@ -51,9 +51,9 @@ func (s *session) resendHeld() {
 
 // unansweredByAge returns the proxy's open requests, oldest first.
 func (p *Peer) unansweredByAge() []*pending {
-	return slices.SortedFunc(
-		maps.Values(p.unanswered), func(a, b *pending) int { return cmp.Compare(a.number, b.number) },
-	)
+	all := slices.Collect(maps.Values(p.unanswered))
+	sort.Slice(all, func(i, k int) bool { return all[i].number < all[k].number })
+	return all
 }
 
 // failHeld ends the held requests of a proxy that did not reconnect.

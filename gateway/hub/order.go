@@ -54,11 +54,15 @@ func (o *Order) Insert(p Place) {
 		return
 	}
 	o.count++
-	chunk := slices.Insert(o.chunks[i], at, p)
+	chunk := append(o.chunks[i], Place{})
+	copy(chunk[at+1:], chunk[at:])
+	chunk[at] = p
 	if o.chunks[i] = chunk; len(chunk) > chunkPlaces {
 		half := len(chunk) / 2
 		o.chunks[i] = slices.Clone(chunk[:half])
-		o.chunks = slices.Insert(o.chunks, i+1, slices.Clone(chunk[half:]))
+		o.chunks = append(o.chunks, nil)
+		copy(o.chunks[i+2:], o.chunks[i+1:])
+		o.chunks[i+1] = slices.Clone(chunk[half:])
 	}
 }
 

@@ -1,8 +1,7 @@
 package hub
 
 import (
-	"cmp"
-	"slices"
+	"sort"
 
 	"terminalproxy/protocol"
 )
@@ -24,7 +23,7 @@ func (p *Peer) watchSecrets(m *protocol.SecretWatch) {
 			}
 		}
 	}
-	slices.SortFunc(open, func(a, b *pending) int { return cmp.Compare(a.number, b.number) })
+	sort.Slice(open, func(i, k int) bool { return open[i].number < open[k].number })
 	for _, q := range open {
 		p.out.put(q.request)
 	}
