@@ -2,7 +2,7 @@
 
 package doctor
 
-func parent(string, int) int { return 0 }
+func findParent(string, int) int { return 0 }
 
 func (d *doctor) checkProcess(name string, _ int) {
 	d.addWarning(name, "",
