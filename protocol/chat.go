@@ -11,8 +11,7 @@ import (
 
 // Limits of a conversation on the wire.
 const (
-	// an image, in bytes: 5 MiB in base64, the limit of models
-	MaxImage     = 15 << 18
+	MaxImage     = 15 << 18 // in bytes: 5 MiB in base64, the limit of models
 	MaxImages    = 4        // of one chat.send
 	MaxImagePart = 32 << 10 // data of one chat.image, in bytes
 	MaxPrompt    = 48 << 10 // text of one chat.send, all of an answer together; in bytes

@@ -100,10 +100,10 @@ type Desk struct {
 
 	open    bool   // the user types an answer
 	text    []byte // of that answer
-	keeping bool   // it is to be kept
+	keeping bool   // the answer will be kept
 	gone    string // says why that answer goes nowhere, or ""
 	lost    *time.Timer
-	kept    []*keptAnswer // the newest last
+	kept    keptAnswers
 }
 
 // New returns a desk without questions.

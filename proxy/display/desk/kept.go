@@ -28,7 +28,7 @@ type binding struct {
 }
 
 // bindingOf returns the binding of a question. ok is false for a question whose answer is never
-// kept: for a new host, a name, an agent that is told by its looks, or an unclear target.
+// kept: for a new host, a name, an agent known only by its command line, or an unclear target.
 func bindingOf(m *protocol.SecretAsk) (b binding, ok bool) {
 	a := &m.Asker
 	b = binding{a.AgentPid, a.AgentStarted, a.Program, a.Target, a.Cwd, m.Prompt}
@@ -47,13 +47,16 @@ func askerOf(m *protocol.SecretAsk) asker { return asker{m.Asker.Pid, m.Asker.St
 // keptAnswer is an answer that the user gave for a while.
 type keptAnswer struct {
 	binding
-	page   []byte // memory that is never swapped out, and within it
+	page   []byte // locked memory, which holds the answer
 	answer []byte
 	until  time.Time
 	served []asker // that have had it: one that asks again found it wrong
 	unwind []func()
 	slept  sleep.Watch
 }
+
+// keptAnswers holds kept answers, the newest last. The desk's mutex guards it.
+type keptAnswers []*keptAnswer
 
 // isStale reports whether its time is over. Sleep ends it, too: the clock excludes that.
 func (k *keptAnswer) isStale(now time.Time) bool {
@@ -64,7 +67,7 @@ func (k *keptAnswer) isStale(now time.Time) bool {
 func (d *Desk) CountKept() (count int, program string, until time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.dropStaleLocked(time.Now())
+	d.kept.dropStale(time.Now())
 	if count = len(d.kept); count == 0 {
 		return 0, "", time.Time{}
 	}
@@ -77,7 +80,7 @@ func (d *Desk) CountKept() (count int, program string, until time.Time) {
 func (d *Desk) ForgetKept() (had bool) {
 	d.mu.Lock()
 	had = len(d.kept) > 0
-	d.dropKeptLocked(func(*keptAnswer) bool { return true })
+	d.kept.drop(func(*keptAnswer) bool { return true })
 	d.mu.Unlock()
 	if had {
 		d.conf.Show("the password is no longer kept")
@@ -90,7 +93,7 @@ func (d *Desk) ForgetKept() (had bool) {
 func (d *Desk) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.dropKeptLocked(func(*keptAnswer) bool { return true })
+	d.kept.drop(func(*keptAnswer) bool { return true })
 }
 
 // mayKeepLocked reports whether the user may give the answer to the first question for a while.
@@ -130,10 +133,10 @@ func (d *Desk) keepLocked(answer []byte) bool {
 	k.slept.SleepSinceLast() // begins the count
 	end := time.AfterFunc(keepFor, drop)
 	k.unwind = append(k.unwind, func() { end.Stop() })
-	d.dropKeptLocked(func(old *keptAnswer) bool { return old.binding == k.binding })
+	d.kept.drop(func(old *keptAnswer) bool { return old.binding == k.binding })
 	if len(d.kept) == maxKept {
 		oldest := d.kept[0]
-		d.dropKeptLocked(func(old *keptAnswer) bool { return old == oldest })
+		d.kept.drop(func(old *keptAnswer) bool { return old == oldest })
 	}
 	d.kept = append(d.kept, k)
 	return true
@@ -142,7 +145,7 @@ func (d *Desk) keepLocked(answer []byte) bool {
 // useKeptLocked answers a question with an answer kept for it, and returns a remark for the user,
 // "" if they have to be asked. A program that asks again found the answer wrong: it is forgotten.
 func (d *Desk) useKeptLocked(m *protocol.SecretAsk, to hpke.PublicKey) (remark string) {
-	d.dropStaleLocked(time.Now())
+	d.kept.dropStale(time.Now())
 	b, ok := bindingOf(m)
 	at := slices.IndexFunc(d.kept, func(k *keptAnswer) bool { return k.binding == b })
 	if !ok || at < 0 {
@@ -152,7 +155,7 @@ func (d *Desk) useKeptLocked(m *protocol.SecretAsk, to hpke.PublicKey) (remark s
 	sealed, err := sealAnswer(m, to, k.answer)
 	if err != nil || m.Again || slices.Contains(k.served, askerOf(m)) ||
 		!d.conf.CanAsk() || !d.conf.CanKeep() {
-		d.dropKeptLocked(func(other *keptAnswer) bool { return other == k })
+		d.kept.drop(func(other *keptAnswer) bool { return other == k })
 		return ""
 	}
 	k.served = append(k.served, askerOf(m))
@@ -166,17 +169,17 @@ func (d *Desk) useKeptLocked(m *protocol.SecretAsk, to hpke.PublicKey) (remark s
 
 func (d *Desk) dropKept(k *keptAnswer) {
 	d.mu.Lock()
-	d.dropKeptLocked(func(other *keptAnswer) bool { return other == k })
+	d.kept.drop(func(other *keptAnswer) bool { return other == k })
 	d.mu.Unlock()
 	d.conf.Repaint()
 }
 
-func (d *Desk) dropStaleLocked(now time.Time) {
-	d.dropKeptLocked(func(k *keptAnswer) bool { return k.isStale(now) })
+func (a *keptAnswers) dropStale(now time.Time) {
+	a.drop(func(k *keptAnswer) bool { return k.isStale(now) })
 }
 
-func (d *Desk) dropKeptLocked(isMeant func(*keptAnswer) bool) {
-	d.kept = slices.DeleteFunc(d.kept, func(k *keptAnswer) bool {
+func (a *keptAnswers) drop(isMeant func(*keptAnswer) bool) {
+	*a = slices.DeleteFunc(*a, func(k *keptAnswer) bool {
 		if !isMeant(k) {
 			return false
 		}

@@ -248,7 +248,7 @@ func TestWhatEndsAKeptAnswer(t *testing.T) {
 			s.requireKept(false, "after")
 		})
 	}
-	run(t, "a moment before its time", func(t *testing.T, s *stage) {
+	run(t, "a moment before its time", func(_ *testing.T, s *stage) {
 		s.letKeep()
 		s.keep(nil)
 		time.Sleep(keepFor - time.Second)

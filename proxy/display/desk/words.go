@@ -15,7 +15,7 @@ const (
 	maxCommand = 200
 	maxPlace   = 80
 	maxPrompt  = 120
-	// maxConfirm is for text that the user confirms, all of which is shown.
+	// maxConfirm bounds text that the user confirms: all of it is shown.
 	maxConfirm = 500
 	maxRows    = 10
 )

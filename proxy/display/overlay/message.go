@@ -262,7 +262,7 @@ func (m *inbox) noteMenuClosed(now time.Time) {
 
 // Reasons why a message cannot be kept for the user.
 var (
-	ErrFull = errors.New("the user has too many waiting messages already: the newest was not kept")
+	ErrFull    = errors.New("the user has too many waiting messages already: the newest was not kept")
 	ErrNoPlace = errors.New(
 		"the user's terminal has no place for messages: neither a line nor a title is wanted",
 	)

@@ -31,7 +31,7 @@ func (t *terminal) eraseCells(y, from, to int) {
 // one before: a line editor that has made the terminal wrap clears the row before it goes on.
 func (t *terminal) eraseInRow(mode, from, to int) {
 	t.settleReturn()
-	cuts := from == 0 && to == t.cols && !(t.grid.isContinuation(t.y) && t.cursorRow().isBlank())
+	cuts := from == 0 && to == t.cols && (!t.grid.isContinuation(t.y) || !t.cursorRow().isBlank())
 	t.clearCells(t.y, from, to)
 	if cuts {
 		t.cutWrap(t.y - 1)
