@@ -211,7 +211,7 @@ func TestAScreenReaderFindsEverything(t *testing.T) {
 	for _, want := range []string{
 		"alertdialog codex asks to drive psql orders", "button Let it drive 10 min", "button Text only", "button Refuse", "button Mute", "group the last rows of its screen",
 		"navigation sessions", "main", "heading vim main.go", "button Take back", "button Hide", "group screen of vim main.go", "log new lines polite",
-		"list messages", "textbox message to the agent", "button Send",
+		"group messages", "textbox message to the agent", "button Send",
 	} {
 		require.Contains(t, got, want, "%s", strings.Join(got, "\n"))
 	}
