@@ -15,9 +15,8 @@ import (
 const parkFrom = 5 * time.Millisecond
 
 // burstFrom is the number of waits of at most burstPause after which events are taken to come in a
-// burst, as in a flood of output. In a burst a pause is waited for in ppoll(2): parking in
-// each costs a flood a third more processor time. The bound is short because the processor is kept
-// meanwhile, and the other goroutine of the terminal may be parked and about to wake.
+// burst, as in a flood of output. In a burst the poller waits in ppoll(2), without a time-out of its
+// own: parking in each pause, or a timer for each, costs a flood more than all that they save.
 const (
 	burstFrom  = 4
 	burstPause = 200 * time.Microsecond
@@ -75,13 +74,9 @@ func (p *Poller) wait(want Events, timeout time.Duration) (Events, error) {
 	}
 	began := time.Now()
 	if k := p.parking; k != nil && k.short >= burstFrom {
-		if got, err := p.waitInPoll(want, burstPause); got != 0 || err != nil {
-			k.countWait(time.Since(began))
-			return got, err
-		}
-		if timeout >= 0 {
-			timeout = max(0, timeout-time.Since(began))
-		}
+		got, err := p.waitInPoll(want, timeout)
+		k.countWait(time.Since(began))
+		return got, err
 	}
 	if !p.prepareParking(want) {
 		return p.waitInPoll(want, timeout)
