@@ -75,6 +75,14 @@ func (p *Poller) wait(want Events, timeout time.Duration) (Events, error) {
 	began := time.Now()
 	if k := p.parking; k != nil && k.short >= burstFrom {
 		got, err := p.waitInPoll(want, timeout)
+		for left := timeout; got == 0 && err == nil; { // a signal, or the end
+			if timeout >= 0 {
+				if left = timeout - time.Since(began); left <= 0 {
+					break
+				}
+			}
+			got, err = p.waitInPoll(want, left)
+		}
 		k.countWait(time.Since(began))
 		return got, err
 	}
