@@ -95,7 +95,6 @@ func TestTheSecondEchoOfALineTypedAhead(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			at := slices.IndexFunc(c.run, func(word string) bool { return word != "env" && !strings.Contains(word, "=") })
 			w := world.New(t, c.run[at])
 			w.Write("rc", "PS1='$ '\n")
