@@ -15,8 +15,8 @@ import (
 const parkFrom = 5 * time.Millisecond
 
 // burstFrom is the number of waits of at most burstPause after which events are taken to come in a
-// burst, as in a flood of output. In a burst the poller waits in ppoll(2), without a time-out of its
-// own: parking in each pause, or a timer for each, costs a flood more than all that they save.
+// burst, as in a flood of output. In a burst the poller waits in ppoll(2), without a time-out of
+// its own: parking in each pause, or a timer for each, costs a flood more than all that they save.
 const (
 	burstFrom  = 4
 	burstPause = 200 * time.Microsecond
@@ -27,8 +27,8 @@ const (
 // else that a key needs.
 //
 // The descriptors need not be non-blocking, which others who share them would notice: they lie in
-// an epoll set of the poller, and the runtime knows only that set. The set just wakes. What is ready
-// is what ppoll(2) finds then, which first delivers the bytes on their way through a terminal.
+// an epoll set of the poller, and the runtime knows only that set. The set just wakes. What is
+// ready is what ppoll(2) finds then, which first delivers the bytes on their way through a terminal.
 type parking struct {
 	poller *Poller
 	file   *os.File // the set
