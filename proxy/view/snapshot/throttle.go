@@ -22,7 +22,7 @@ const maxHold = time.Second
 //     due and no timer runs.
 //  2. A change after quiet is due at once, unless [Throttle.SetPatient] was called. Quiet means no
 //     change for 100 ms, or for the interval if that is shorter. A change of control is due once
-//     the settle time after the last snapshot is over.
+//     the settle time after the last snapshot is over, and at once of a patient throttle.
 //  3. Any other change is due when it settles, the settle time after the last change. If the last
 //     snapshot was settled, too, the change also waits for the interval since that one. It is never
 //     due later than the interval after the first change that was not sent.
@@ -110,7 +110,7 @@ func (t *Throttle) Due(now time.Time) bool {
 func (t *Throttle) Next() (time.Time, bool) {
 	settles := t.SettleTime()
 	switch {
-	case t.pending && t.fresh && !t.patient:
+	case t.pending && (t.fresh && !t.patient || t.urgent && t.patient):
 		return t.afterHold(t.first), true
 	case t.pending && t.urgent:
 		return t.afterHold(laterOf(t.first, t.sent.Add(t.settle))), true

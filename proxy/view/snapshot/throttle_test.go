@@ -101,6 +101,7 @@ func TestThrottle(t *testing.T) {
 		{"patient: a key with its redraw", "0p 1c 5c 20c", "50s"},
 		{"patient: continuous output, once an interval", "0p " + every(10, 1, 1101), "501 1001 1131s"},
 		{"patient: control is not", "0p 1k", "1 31s"},
+		{"patient: nor control soon after", "0p 1k 10k", "1 10 40s"},
 		{"patient no longer: what waits is due at once", "0p 1c 11n", "11 31s"},
 		{"patient no longer: the next change is due at once", "0p 1c 500n 1000c", "31s 1000 1030s"},
 	} {
