@@ -230,7 +230,7 @@ func (l *life) takeKeyboard(end func(a *authority.Authority, now time.Time)) {
 
 // answerPatience bounds how long the terminal may take to answer a query for its cursor;
 // farPatience applies to one at the other end of a line that may be slow, and busyPatience to one
-// that has answered before: its answer is late, and comes.
+// that has answered before: a late answer is still expected.
 const (
 	answerPatience = 300 * time.Millisecond
 	farPatience    = time.Second

@@ -43,8 +43,8 @@ func (s *Attachment) Err() error { return s.err }
 // Detach ends the attachment. It may be called from any goroutine.
 func (s *Attachment) Detach() { s.cancel() }
 
-// Type sends keys as the person's terminal sent them. It fails while there is no connection, and
-// the keys are lost.
+// Type sends keys as the person's terminal sent them. Without a connection it fails, and the keys
+// are lost.
 func (s *Attachment) Type(keys []byte) error {
 	for len(keys) > 0 {
 		n := min(len(keys), protocol.MaxViewerInput)

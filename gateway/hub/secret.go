@@ -7,7 +7,7 @@ import (
 )
 
 // watchSecrets sends a participant the open questions for secrets, and each later one. Participants
-// of other gateways get none, because they may belong to another person.
+// of other gateways do not get them, because they may belong to another person.
 func (p *Peer) watchSecrets(m *protocol.SecretWatch) {
 	h := p.hub
 	if p.member.Remote {

@@ -28,7 +28,7 @@ func TestWhatGitTellsOfACredential(t *testing.T) {
 	}
 }
 
-// Without a gateway, and for all that is not asked, git goes on as if the helper were not there.
+// Without a gateway, and for questions that it does not handle, the helper leaves git as it was.
 func TestACredentialHelperStaysSilent(t *testing.T) {
 	t.Setenv("TERMINALPROXY_DIR", t.TempDir())
 	for _, action := range []string{"get", "store", "erase", "capability", ""} {

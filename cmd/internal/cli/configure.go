@@ -143,7 +143,7 @@ func Subcommands(cmd *cobra.Command) (names []string) {
 }
 
 // HasTable reports whether a command has a table. Commands for shells and for this program itself
-// have none.
+// do not.
 func HasTable(cmd *cobra.Command) bool {
 	return !cmd.Hidden && cmd.Name() != "help" && cmd.Name() != "completion"
 }

@@ -167,8 +167,8 @@ func findHost(program string, args []string, prompt string) string {
 // maxArgs bounds the command line of which findTarget reads the options, in bytes.
 const maxArgs = 16 << 10
 
-// findTarget returns the user that sudo runs a command as, "-" if its command line leaves that to
-// sudo, or "" if another option than the usual ones could change what is run or where (sudo(8)).
+// findTarget returns the user that sudo runs a command as, "-" if the command line does not name
+// one, or "" if it has an option that may change the command or its place (sudo(8)).
 func findTarget(args []string) string {
 	if len(strings.Join(args, " ")) > maxArgs {
 		return "" // its end may be missing

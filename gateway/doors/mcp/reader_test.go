@@ -63,7 +63,7 @@ func TestAnUnreadFactIsToldAgain(t *testing.T) {
 	require.NotContains(t, got.Content[0].(*mcp.TextContent).Text, program)
 }
 
-// That nothing matches is said of an ended program, too, whose screen has nothing new.
+// An answer about an ended program reports that nothing matches, though the screen has nothing new.
 func TestASearchOfAnEndedProgramSaysThatNothingMatches(t *testing.T) {
 	f := newFake()
 	f.frame.Activity = &protocol.Activity{State: protocol.StateExited}

@@ -273,8 +273,12 @@ func (d *Desk) passOnLocked(why string) {
 // finishLocked answers the first question and begins the next one.
 func (d *Desk) finishLocked(verdict string, sealed []byte) {
 	q, fate := d.queue[0], verdict
-	if d.open && d.keeping && verdict == protocol.SecretGiven && d.keepLocked(d.text) {
-		fate = answeredKept
+	if d.open && d.keeping && verdict == protocol.SecretGiven {
+		if d.keepLocked(d.text) {
+			fate = answeredKept
+		} else { // beside this call: Show paints, and the painter locks the desk
+			go d.conf.Show("the password could not be kept: it was used once")
+		}
 	}
 	d.queue = slices.Delete(d.queue, 0, 1)
 	d.closeLineLocked()

@@ -276,8 +276,10 @@ func TestWhatEndsAKeptAnswer(t *testing.T) {
 		s.show()
 		require.Empty(t, s.press("\x07\tsecret\r"))
 		s.answer(m)
+		synctest.Wait()
 		require.Equal(t, protocol.SecretGiven, s.told[0].Fate)
 		require.Zero(t, s.count())
+		require.Equal(t, []string{"the password could not be kept: it was used once"}, s.shown)
 	})
 	run(t, "the key, pressed twice, is not the program's", func(t *testing.T, s *stage) {
 		s.letKeep()

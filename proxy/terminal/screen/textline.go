@@ -50,10 +50,9 @@ func (t *terminal) sinkReturn() {
 	}
 }
 
-// settleReturn leads the sink to the start of the row when that is about to change after CR, if the
-// row has at most one character: a line editor prints one and returns to make the terminal wrap.
-// What a program prints over more replaces the whole line: such is a progress bar that is wider
-// than the screen.
+// settleReturn moves the sink to the start of the row before output follows CR, if the row has at
+// most one character: a line editor prints one, and returns, to make the terminal wrap. Output over
+// a longer row replaces the whole line, as with a progress bar wider than the screen.
 func (t *terminal) settleReturn() {
 	switch {
 	case !t.line.returned:

@@ -90,8 +90,8 @@ func runConfigPath(env *cli.Env) error {
 	return env.PrintAnswer(map[string]any{"path": path}, path)
 }
 
-// runConfig prints all settings. A file with a fault has the effect that it has for its reader:
-// none, except for the text that agents must not see.
+// runConfig prints all settings. A file with a fault has no effect,
+// as in a session, except for the text that agents must not see.
 func runConfig(env *cli.Env, opts configOptions) error {
 	path, err := settingsfile.Path()
 	if err != nil {

@@ -52,8 +52,8 @@ func runEverywhere(
 	return last
 }
 
-// selectFound returns the gateways that have the session. It fails if none has it, or if they have
-// different sessions of that name.
+// selectFound returns the gateways that have the session. It fails if the session is not
+// found, or if the gateways have different sessions of that name.
 func selectFound(all []queried) (found []queried, err error) {
 	var lost []string
 	for _, one := range all {

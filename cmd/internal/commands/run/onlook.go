@@ -26,7 +26,7 @@ type attachment interface {
 }
 
 // screenWatcher shows a session as agents see it: a picture of the screen for each change. It
-// replaces the live output of a user's own terminal, which is neither redacted nor hidden: every
+// replaces the live output of a user's own terminal, which shows secrets and hidden screens: every
 // process of the user, including an agent's, can connect as a viewer.
 type screenWatcher struct {
 	out    chan protocol.Message

@@ -61,7 +61,7 @@ const newestIsSeen = `(() => {
 	return b.height > 0 && l.top >= b.top - 1 && l.bottom <= b.bottom + 1 && text.right <= b.right + 1;
 })()`
 
-// The log shows its newest line whatever becomes of the window, and after a look elsewhere.
+// The log shows its newest line after the window is resized, and after a look at another session.
 func TestTheLogShowsItsNewestLine(t *testing.T) {
 	t.Parallel()
 	for name, only := range map[string]string{"in a list": "", "alone": "vim-1"} {

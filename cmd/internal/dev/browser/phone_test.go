@@ -33,7 +33,7 @@ func TestAPhoneFollowsTheCursor(t *testing.T) {
 	b.WaitFor(`(() => { const s = document.querySelector('.session .screen'); return s.scrollWidth <= s.clientWidth + 1; })()`)
 }
 
-// The smallest phones have room for what is pressed: no label breaks, and no button is cut off.
+// On the smallest phones every button is whole, and its label is on one line.
 func TestASmallPhone(t *testing.T) {
 	t.Parallel()
 	p := place{t, [2]int64{360, 640}, "dark"}

@@ -96,7 +96,7 @@ func TestARealModule(t *testing.T) {
 	require.ErrorContains(t, err, "no packages")
 }
 
-// TestFailedTestsRunAgain, and those that pass then are flaky. A data race is no matter of chance.
+// Failed tests run again, and those that pass are listed as flaky. A data race always fails the run.
 func TestFailedTestsRunAgain(t *testing.T) {
 	const code = `package %s
 

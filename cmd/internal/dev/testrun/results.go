@@ -189,7 +189,7 @@ func (s *stream) failPackage(p *packageRun, e event) {
 }
 
 // listRepeatable returns the failed tests, without their subtests. It returns nil if the package
-// did not run to its end, or if the race detector reported a race, which is no matter of chance.
+// did not run to its end, or if the race detector reported a race, which another run need not show.
 func (p *packageRun) listRepeatable() (tests []string) {
 	race := []byte("WARNING: DATA RACE")
 	if bytes.Contains(p.output, race) {

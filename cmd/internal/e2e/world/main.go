@@ -28,9 +28,9 @@ func Main(m *testing.M) {
 	os.Exit(prepare(m))
 }
 
-// restoreSignals gives what the tests start the signals that a shell ignores in what it runs in the
-// background, and nohup: a shell cannot trap a signal that it was started without. What is caught
-// here, and goes nowhere, is the default again in a new program (execve(2)).
+// restoreSignals lets the programs of the tests receive the signals that a shell ignores for its
+// background jobs, and that nohup ignores. A shell cannot trap a signal that was ignored when it
+// started. A signal that this process catches is reset to its default by execve(2).
 func restoreSignals() {
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
 		if signal.Ignored(s) {
