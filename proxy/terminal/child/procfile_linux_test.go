@@ -33,6 +33,11 @@ func startProcess(t *testing.T, env []string, name string, args ...string) (pid 
 		}
 	}
 	t.Cleanup(end)
+	// Start returns when execve(2) closes its pipe, a moment before the kernel has the environment.
+	require.Eventually(t, func() bool {
+		environ, err := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/environ")
+		return err == nil && len(environ) > 0
+	}, time.Minute, time.Millisecond)
 	return cmd.Process.Pid, end
 }
 
