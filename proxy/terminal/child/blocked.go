@@ -7,6 +7,8 @@ import "time"
 type Blocked struct {
 	// Group is the process group that has the terminal, 0 if unknown.
 	Group int
+	// Leader is the name of the program that leads the group (proc(5), comm), "" if unknown.
+	Leader string
 	// Reads: a thread is blocked in a read of the terminal. The rest then says nothing of the other
 	// processes.
 	Reads bool
@@ -37,8 +39,6 @@ type Blocked struct {
 	Ran uint64
 	// Threads is how many threads were looked at.
 	Threads int
-	// Canonical: the terminal hands over whole lines (termios(3), ICANON).
-	Canonical bool
 }
 
 // PollsTerminal reports whether a thread sleeps in a poll, select or epoll that has the terminal

@@ -15,72 +15,94 @@ const (
 	maxThreads   = 128
 )
 
-// BlockedOn looks at /proc, at every thread of every process in the foreground. It takes eight
-// system calls for a program with one thread, and may be called from any goroutine until Close.
+// BlockedOn looks at /proc, at every thread of every process in the foreground. It takes seven
+// system calls for a program with one thread, and three while that has not run since the last look.
+// It may be called from any goroutine until Close.
 func (c *Child) BlockedOn() (a Blocked, known bool) {
-	a.Group = c.ForegroundGroup()
-	if a.Group == 0 {
+	group := c.ForegroundGroup()
+	if group == 0 {
 		return a, false
 	}
 	line, err := c.statSlave()
 	if err != nil {
-		return a, false
+		return Blocked{Group: group}, false
 	}
-	a.Asleep = true
-	if settings, err := unix.IoctlGetTermios(c.master, unix.TCGETS); err == nil {
-		a.Canonical = settings.Lflag&unix.ICANON != 0
-	}
-	files := c.files.beginLook(a.Group)
+	files := c.files.beginLook(group)
 	defer files.end()
-	aged := a
-	var all []*process
-	for p := range foreground(files, c.pid, a.Group, &aged) {
-		p.line, all = line, append(all, p)
+	if found, ok := files.confirmStill(group); ok {
+		return found, true
+	}
+	a = Blocked{Group: group, Asleep: true}
+	began, now, aged := time.Now(), sinceBoot(), Blocked{Group: group}
+	var all, foreground []*process
+	for p := range family(files, c.pid, group) {
+		all = append(all, p)
+		if aged.noteAge(p, now); p.pid == group {
+			aged.Leader = p.name
+		}
+		if !p.isIn(group) {
+			continue
+		}
+		p.line, foreground = line, append(foreground, p)
 		if p.addTo(&a); a.Reads {
-			return a.withAges(aged), true // what the others do makes no difference
+			break // what the others do makes no difference
 		}
 	}
-	if len(all) == 0 { // those of another user may be invisible
+	if len(foreground) == 0 { // those of another user may be invisible
 		a.Unclear = true
 	}
-	if a.PollsTerminal() {
+	if !a.Reads && a.PollsTerminal() {
 		// Who listens is looked at after what it started: of a child that has ended since it has
 		// yet to hear.
-		a = Blocked{Group: a.Group, Canonical: a.Canonical, Asleep: true}
-		for _, p := range all {
+		a = Blocked{Group: group, Asleep: true}
+		for _, p := range foreground {
 			p.addTo(&a)
 		}
 	}
-	return a.withAges(aged), true
+	a.Leader, a.Leads, a.Youngest = aged.Leader, aged.Leads, aged.Youngest
+	files.still = standstill{}
+	if a.Asleep && len(foreground) > 0 {
+		files.still = standstill{found: a, at: began, processes: stillProcesses(all, group)}
+	}
+	return a, true
 }
 
-// withAges returns a with the ages of another look.
-func (a Blocked) withAges(of Blocked) Blocked {
-	a.Leads, a.Youngest = of.Leads, of.Youngest
-	return a
+// stillProcesses returns what has to stay the same while a look that found these processes holds.
+// It is nil if the kernel does not say enough.
+func stillProcesses(all []*process, group int) (still []stillProcess) {
+	if len(all) > maxStill {
+		return nil
+	}
+	for _, p := range all {
+		unseen := p.isIn(group) && p.call == ""
+		if unseen || p.runTime() == 0 || len(p.threads) != 1 {
+			return nil
+		}
+		still = append(still, stillProcess{p.pid, p.runs, p.call})
+	}
+	return still
 }
 
-// process is one process of the foreground group.
+// process is one process of the foreground, or one that leads to it.
 type process struct {
 	files   *procFiles
 	pid     int
 	dir     string // in /proc
 	name    string
 	state   byte // as proc(5) has it: R, S, D, T, ...
+	group   int
 	ticks   uint64
 	started time.Duration // after the system
+	runs    string        // the main thread's schedstat, read first of all
+	call    string        // the same thread's syscall, once it was read
 	threads []string      // their directories, below dir
 	line    *unix.Stat_t  // the terminal
 }
 
-// foreground yields the processes of a group among root and its descendants, and first the group's
-// leader, wherever it is. It notes their ages in a, unless that is nil.
-func foreground(files *procFiles, root, group int, a *Blocked) iter.Seq[*process] {
+// family yields the leader of a process group, wherever it is, and root with its descendants.
+func family(files *procFiles, root, group int) iter.Seq[*process] {
 	return func(yield func(*process) bool) {
-		seen, now := map[int]bool{}, time.Duration(0)
-		if a != nil {
-			now = sinceBoot()
-		}
+		seen := map[int]bool{}
 		next := []int{group, root}
 		for len(next) > 0 && len(seen) < maxProcesses {
 			pid := next[0]
@@ -89,14 +111,11 @@ func foreground(files *procFiles, root, group int, a *Blocked) iter.Seq[*process
 				continue
 			}
 			seen[pid] = true
-			p, of, ok := openProcess(files, pid)
+			p, ok := openProcess(files, pid)
 			if !ok {
 				continue
 			}
-			if a != nil && p.state != 'Z' {
-				a.noteAge(p, now)
-			}
-			if of == group && p.state != 'Z' && !yield(p) {
+			if !yield(p) {
 				return
 			}
 			next = p.appendChildren(next)
@@ -104,9 +123,13 @@ func foreground(files *procFiles, root, group int, a *Blocked) iter.Seq[*process
 	}
 }
 
+// isIn reports whether the process belongs to a group, and has not ended.
+func (p *process) isIn(group int) bool { return p.group == group && p.state != 'Z' }
+
 // noteAge notes the age of the group's leader, and that of the youngest process after it.
 func (a *Blocked) noteAge(p *process, now time.Duration) {
 	switch old := max(now-p.started, 1); {
+	case p.state == 'Z':
 	case p.pid == a.Group:
 		a.Leads = old
 	case a.Leads > old && (a.Youngest == 0 || a.Youngest > old):
@@ -124,14 +147,17 @@ func sinceBoot() time.Duration {
 }
 
 // openProcess reads /proc/PID/stat and the list of threads (proc(5)).
-func openProcess(files *procFiles, pid int) (p *process, group int, ok bool) {
+func openProcess(files *procFiles, pid int) (p *process, ok bool) {
+	// First: what is read later holds while this stays the same.
+	runs := files.runsOf(pid)
 	name, fields := files.readStat(pid)
 	if fields == nil {
-		return nil, 0, false
+		return nil, false
 	}
-	p = &process{files: files, pid: pid, dir: "/proc/" + strconv.Itoa(pid), name: name}
+	p = &process{files: files, pid: pid, dir: "/proc/" + strconv.Itoa(pid), name: name, runs: runs}
 	p.state = fields[0][0]
 	group, err := strconv.Atoi(fields[2])
+	p.group = group
 	user, _ := strconv.ParseUint(fields[11], 10, 64)
 	system, _ := strconv.ParseUint(fields[12], 10, 64)
 	p.ticks = user + system
@@ -144,7 +170,7 @@ func openProcess(files *procFiles, pid int) (p *process, group int, ok bool) {
 			p.threads = append(p.threads, "task/"+thread)
 		}
 	}
-	return p, group, err == nil
+	return p, err == nil
 }
 
 // appendChildren appends the processes that this one started.
@@ -198,14 +224,21 @@ func (p *process) addListener(a *Blocked, how sleep) {
 	}
 }
 
-// processorTime returns the time that a thread has spent on a processor, in nanoseconds; 0 if the
+// runTime returns the time that the main thread has spent on a processor, in nanoseconds; 0 if the
 // kernel does not count it.
+func (p *process) runTime() uint64 { return parseRunTime(p.runs) }
+
+// processorTime is runTime of any thread.
 func (p *process) processorTime(thread string) uint64 {
-	stat, err := p.files.readText(p.pid, thread+"/schedstat")
-	if err != nil {
-		return 0
+	if thread == mainThread(p.pid) {
+		return p.runTime()
 	}
-	first, _, _ := strings.Cut(string(stat), " ")
+	text, _ := p.files.readText(p.pid, thread+runsName)
+	return parseRunTime(string(text))
+}
+
+func parseRunTime(schedstat string) uint64 {
+	first, _, _ := strings.Cut(schedstat, " ")
 	n, _ := strconv.ParseUint(first, 10, 64)
 	return n
 }

@@ -277,7 +277,9 @@ func TestBlockedOn(t *testing.T) {
 			require.Equal(t, want, got, "%+v", a)
 			require.False(t, a.Unclear, "%+v", a)
 			require.Empty(t, a.Relay)
-			require.True(t, a.Canonical)
+			settings, err := c.Line()
+			require.NoError(t, err)
+			require.True(t, settings.Canonical)
 			require.NotZero(t, a.Group)
 		})
 	}
@@ -348,7 +350,8 @@ func TestBlockedOnOfPrograms(t *testing.T) {
 			var a child.Blocked
 			require.Eventually(t, func() bool {
 				a, _ = c.BlockedOn()
-				return (a.Reads || a.Polls || a.Shares && p.shares) && a.Asleep && a.Canonical == p.canonical
+				settings, err := c.Line()
+				return err == nil && settings.Canonical == p.canonical && (a.Reads || a.Polls || a.Shares && p.shares) && a.Asleep
 			}, 2*time.Minute, 10*time.Millisecond)
 			require.Equal(t, p.shares, a.Shares, "%+v", a)
 			require.False(t, a.Unclear, "%+v", a)

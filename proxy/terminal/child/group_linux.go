@@ -10,21 +10,36 @@ import (
 )
 
 // GroupLeader looks at /proc: a few system calls, and one for each descriptor of the group's other
-// processes, if there are any. ok is false when the leader is gone or another user's. It may be
-// called from any goroutine until Close.
+// processes, if there are any. It takes three calls while no process has run since the last look of
+// BlockedOn. ok is false when the leader is gone or another user's. It may be called from any
+// goroutine until Close.
 func (c *Child) GroupLeader() (l GroupLeader, ok bool) {
-	l.Group = c.ForegroundGroup()
-	if l.Group == 0 {
-		return l, false
+	group := c.ForegroundGroup()
+	if group == 0 {
+		return GroupLeader{}, false
 	}
-	exe, err := os.Readlink("/proc/" + strconv.Itoa(l.Group) + "/exe")
+	files := c.files.beginLook(group)
+	defer files.end()
+	found, still := files.confirmStill(group)
+	if still && files.still.leader != nil {
+		return *files.still.leader, true
+	}
+	l, ok = c.readLeader(files, group)
+	if ok && still && !found.Reads { // a look that finds a read leaves out other processes
+		files.still.leader = &l
+	}
+	return l, ok
+}
+
+// readLeader is GroupLeader without what an earlier look found.
+func (c *Child) readLeader(files *procFiles, group int) (l GroupLeader, ok bool) {
+	l.Group = group
+	exe, err := os.Readlink("/proc/" + strconv.Itoa(group) + "/exe")
 	if err != nil {
 		return l, false
 	}
 	l.Exe = exe
-	files := c.files.beginLook(l.Group)
-	defer files.end()
-	text, err := files.readPart(l.Group, "cmdline", maxArgs)
+	text, err := files.readPart(group, "cmdline", maxArgs)
 	if err != nil || len(text) == 0 || len(text) == maxArgs { // a longer one is not known
 		return l, false
 	}
@@ -33,8 +48,8 @@ func (c *Child) GroupLeader() (l GroupLeader, ok bool) {
 	if err != nil {
 		return l, false
 	}
-	for p := range foreground(files, c.pid, l.Group, nil) {
-		if p.line = line; p.pid != l.Group && p.holdsTerminal() {
+	for p := range family(files, c.pid, group) {
+		if p.line = line; p.pid != group && p.isIn(group) && p.holdsTerminal() {
 			l.Crowd = true
 			break
 		}

@@ -35,6 +35,8 @@ type procFiles struct {
 	group  int // in the foreground at the last look
 	looks  uint64
 	closed bool // it keeps nothing
+	still  standstill
+	latest stillProcess // whose schedstat this look has read to confirm still
 }
 
 // procKey names a file of a process; threads have theirs below task.
@@ -56,6 +58,8 @@ var byPath = &procFiles{closed: true}
 const (
 	statName     = "stat"
 	childrenName = "/children"
+	runsName     = "/schedstat"
+	callName     = "/syscall"
 )
 
 // beginLook returns the files for a look at a process group, until end. It does not wait for the
@@ -69,6 +73,7 @@ func (f *procFiles) beginLook(group int) *procFiles {
 		return f
 	}
 	f.looks++
+	f.latest = stillProcess{}
 	f.drop(func(k keptFile) bool { return group != f.group || f.looks-k.used > keptFor })
 	f.group = group
 	return f

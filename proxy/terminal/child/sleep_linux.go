@@ -48,9 +48,12 @@ const (
 // whereAsleep tells where a thread is, from the number and the arguments of its system call
 // (proc(5), /proc/PID/syscall).
 func (p *process) whereAsleep(thread string) sleep {
-	text, err := p.files.readText(p.pid, thread+"/syscall")
+	text, err := p.files.readText(p.pid, thread+callName)
 	if err != nil {
 		return inUnknown
+	}
+	if thread == mainThread(p.pid) {
+		p.call = string(text)
 	}
 	fields := strings.Fields(string(text))
 	if len(fields) < 9 {

@@ -28,7 +28,6 @@ func (o *Observer) programActivity(now time.Time, idleMs int64) *protocol.Activi
 		a.State, a.ExitCode, a.Signal = protocol.StateExited, &o.exit.Code, o.exit.Signal
 		return a
 	}
-	a.Foreground = protocol.Visible(o.program.Foreground())
 	o.inputWait.addTo(now, o.model.Rev(), a)
 	a.UnreadBytes, a.OutputStopped = o.program.CountUnread(), o.program.IsOutputStopped()
 	return a

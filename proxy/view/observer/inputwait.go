@@ -53,6 +53,7 @@ type inputWait struct {
 	took   time.Duration // the last check's duration
 	latest waitState
 	seen   moment
+	leader string // the program in the foreground, "" if unknown
 	asleep bool
 	still  time.Time // since when each check found the same moment
 	worked time.Time // when a check last found a process that the input had started
@@ -137,7 +138,7 @@ func (w *inputWait) checkProgram(now time.Time, rev uint64, asked bool) waitStat
 	if before != w.seen || !a.Asleep {
 		w.still = now
 	}
-	w.seen, w.asleep, w.latest = before, a.Asleep, waitState{}
+	w.seen, w.leader, w.asleep, w.latest = before, a.Leader, a.Asleep, waitState{}
 	if w.countWrites() == before.writes && w.empty == before.writes && w.hasFedAll() {
 		w.latest = w.weighEvidence(now, a, known)
 	}
@@ -184,8 +185,10 @@ func (w *inputWait) weighEvidence(now time.Time, a child.Blocked, known bool) wa
 			out.exit = &status
 		}
 	}
-	if len(out.evidence) > 0 && a.Canonical && (a.Reads || out.polls) {
-		out.evidence = append(out.evidence, protocol.EvidenceCanonical)
+	if len(out.evidence) > 0 && (a.Reads || out.polls) {
+		if settings, err := w.program.Line(); err == nil && settings.Canonical {
+			out.evidence = append(out.evidence, protocol.EvidenceCanonical)
+		}
 	}
 	return out
 }
@@ -223,7 +226,11 @@ func (w *inputWait) waitReason(now time.Time, rev uint64, idle time.Duration) st
 // addTo adds the present state to an activity.
 func (w *inputWait) addTo(now time.Time, rev uint64, a *protocol.Activity) {
 	got := w.checkProgram(now, rev, true)
-	a.LastExit = got.exit
+	name := w.leader
+	if name == "" {
+		name = w.program.Foreground()
+	}
+	a.Foreground, a.LastExit = protocol.Visible(name), got.exit
 	if len(got.evidence) > 0 {
 		a.State, a.Evidence = "waiting", got.evidence
 	} else if got.guess != "" && a.SinceMs >= guessAfter.Milliseconds() {

@@ -25,6 +25,7 @@ func TestJudge(t *testing.T) {
 	}
 	another := func(w *inputWait) { marked(screen.AtInput, false)(w); w.prompt.group = group + 1 }
 	none := func(*inputWait) {}
+	lines := func(w *inputWait) { w.program = stagedProgram{&stage{line: cooked}} }
 	const prompt, read, poll, canonical = protocol.EvidencePrompt, protocol.EvidenceRead, protocol.EvidencePoll, protocol.EvidenceCanonical
 	for _, c := range []struct {
 		name  string
@@ -35,14 +36,14 @@ func TestJudge(t *testing.T) {
 	}{
 		{"busy", child.Blocked{}, false, none, waitState{}},
 		{"reads", child.Blocked{Reads: true}, false, none, waitState{evidence: []string{read}}},
-		{"reads lines", child.Blocked{Reads: true, Canonical: true}, false, none, waitState{evidence: []string{read, canonical}}},
+		{"reads lines", child.Blocked{Reads: true}, false, lines, waitState{evidence: []string{read, canonical}}},
 		{"reads and polls", child.Blocked{Reads: true, Polls: true}, false, none, waitState{evidence: []string{read}}},
 		{"polls", child.Blocked{Polls: true, Asleep: true}, false, none, waitState{evidence: []string{poll}, polls: true}},
 		{"shares", child.Blocked{Shares: true, Asleep: true}, false, none, waitState{guess: protocol.GuessLoop}},
 		{"loops", child.Blocked{Loops: true}, false, none, waitState{guess: protocol.GuessLoop}},
 		{"polls among loops", child.Blocked{Polls: true, Loops: true}, false, none, waitState{evidence: []string{poll}, polls: true}},
 		{"reads beside a relay", child.Blocked{Reads: true, Relay: "ssh"}, false, none, waitState{evidence: []string{read}}},
-		{"asleep elsewhere", child.Blocked{Asleep: true, Canonical: true}, false, none, waitState{}},
+		{"asleep elsewhere", child.Blocked{Asleep: true}, false, lines, waitState{}},
 		{"relay", child.Blocked{Relay: "ssh", Asleep: true}, false, none, waitState{guess: protocol.GuessRelay}},
 		{"relay that runs", child.Blocked{Relay: "ssh"}, false, none, waitState{}},
 		{"unclear", child.Blocked{Unclear: true, Asleep: true}, false, none, waitState{guess: protocol.GuessSleeping}},
@@ -66,7 +67,9 @@ func TestJudge(t *testing.T) {
 		{"typed, nothing else known", child.Blocked{}, true, marked(screen.AtInput, true), waitState{}},
 		{"unclear at its prompt", child.Blocked{Unclear: true}, false, marked(screen.AtInput, false), waitState{evidence: []string{prompt}, exit: new(2)}},
 	} {
-		w := &inputWait{seen: moment{writes: 3}, line: stagedSession{new(stage)}.Line}
+		w := &inputWait{
+			seen: moment{writes: 3}, line: stagedSession{new(stage)}.Line, program: stagedProgram{new(stage)},
+		}
 		c.marks(w)
 		c.a.Group = group
 		require.Equal(t, c.want, w.weighEvidence(time.Now(), c.a, !c.deaf), c.name)

@@ -49,7 +49,7 @@ func TestAProgramThatStarts(t *testing.T) {
 	require.Equal(t, late, state(s), "something stands in the history")
 
 	s = began()
-	s.blocked = child.Blocked{Group: 7, Reads: true, Canonical: true}
+	s.blocked = child.Blocked{Group: 7, Reads: true}
 	require.Equal(t, [3]any{true, false, "waiting"}, state(s), "cat")
 	require.Equal(t, protocol.MatchedWaiting, s.waitView().InputWait(s.now))
 	s.NoteExit(s.now, child.Exit{})

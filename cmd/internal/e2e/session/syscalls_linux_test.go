@@ -177,9 +177,10 @@ func (s *tracedScene) measure(what string, event func()) {
 }
 
 // limits bound a proxy's system calls for one event from rest to rest, the settled snapshot
-// included. The goals are 15 for a key, 30 for a line and 60 for a look and a wait. The limits are a
-// third above what was counted on one machine, because another one has other processes to look at.
-var limits = map[string]int{"key": 43, "look": 50, "wait": 83, "line": 41}
+// included. The goals are 15 for a key, 20 for a look, 60 for a wait and 30 for a line. The limits
+// are a third above what was counted on one machine, because another one has other processes to look
+// at.
+var limits = map[string]int{"key": 35, "look": 30, "wait": 76, "line": 40}
 
 // The system calls of a proxy for each event stay few: for a key that the user types, for a line
 // that the program prints while a client subscribes, for a client's look, and for a wait that is
