@@ -1,3 +1,8 @@
+// The proxy needs no more processors than it starts with, so the runtime need not count them anew
+// every second.
+//
+//go:debug updatemaxprocs=0
+
 // Command proxy runs a program in a PTY on the user's terminal, byte-exact. With --agent, agents
 // may observe it through a gateway, and type into it while the user's grant lasts.
 package main
