@@ -292,7 +292,7 @@ func (t *terminal) disturbCommands(y int) {
 
 // anyText reports whether a row of the screen from y on holds anything.
 func (t *terminal) anyText(y int) bool {
-	return slices.ContainsFunc(t.grid.rows[y:], func(r *row) bool { return r.used > 0 || r.late })
+	return slices.ContainsFunc(t.grid.rows[y:], (*row).mayHoldText)
 }
 
 // eachPlace calls do for every known place of a command.

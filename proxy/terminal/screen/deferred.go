@@ -27,6 +27,7 @@ const (
 	restyles
 	erases // the unprotected cells
 	moves
+	lays // the part that is apart: see part.go
 )
 
 // restyleLater changes the styles of the columns [from, to).
@@ -96,6 +97,8 @@ func (r *row) performDeferred() {
 		r.eraseUnprotected(d.from, d.to, d.blank)
 	case moves:
 		r.moveCells(&d)
+	case lays:
+		r.layPart(d.from, d.to)
 	case noneDeferred:
 	}
 }

@@ -63,24 +63,6 @@ func (t *terminal) moveRows(y, n int) {
 	}
 }
 
-// moveParts is scroll for the columns between the left and right margins.
-func (t *terminal) moveParts(y, n int) {
-	to, step, fresh := y, 1, t.bottom-n+1
-	if n < 0 {
-		n = -n
-		to, step, fresh = t.bottom, -1, y
-	}
-	for range t.bottom - y + 1 - n {
-		t.copyPart(t.grid.rows[to], t.grid.rows[to+step*n])
-		to += step
-	}
-	blank := t.blank()
-	t.work += n
-	for _, r := range t.grid.rows[fresh : fresh+n] {
-		r.fillColumns(t.left, t.right+1, blank)
-	}
-}
-
 // cutWrap ends the line of row y there, because the row after it is no longer its continuation. The
 // row before the first one of the main screen is the last one of the history.
 func (t *terminal) cutWrap(y int) {
@@ -90,22 +72,6 @@ func (t *terminal) cutWrap(y int) {
 	case t.grid == t.main:
 		t.hist.cutWrap()
 	}
-}
-
-// copyPart copies the columns between the margins from one row to another.
-func (t *terminal) copyPart(to, from *row) {
-	from.settle()
-	to.settle()
-	from.splitAt(t.left)
-	from.splitAt(t.right + 1)
-	to.splitAt(t.left)
-	to.splitAt(t.right + 1)
-	copy(to.cells[t.left:t.right+1], from.cells[t.left:t.right+1])
-	t.work++
-	t.workOn(t.right - t.left)
-	to.used = max(to.used, min(from.used, t.right+1))
-	to.rich = to.rich || from.rich
-	to.wrapped, from.wrapped = false, false
 }
 
 // SU scrolls up (ECMA-48 8.3.147).

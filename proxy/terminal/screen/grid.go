@@ -22,6 +22,7 @@ type row struct {
 	pictures []placed
 	// deferred is the work left to be done with the row after rest: see deferred.go.
 	deferred deferred
+	part     *part // that it lays, or room for one
 }
 
 // reset makes every cell equal to blank.

@@ -106,6 +106,7 @@ func (t *terminal) moveCells(toY, fromY int) {
 	to.rich, from.rich = from.rich, to.rich
 	if to.late || from.late {
 		to.deferred, from.deferred = from.deferred, to.deferred
+		to.part, from.part = from.part, to.part
 	}
 	to.wrapped = false
 	t.touchRow(toY)

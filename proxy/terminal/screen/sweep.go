@@ -40,6 +40,7 @@ func (t *terminal) sweepStyles() {
 	t.work += len(old)
 	t.eachGrid(func(g *grid) {
 		for _, r := range g.rows {
+			r.returnPart()
 			t.work += r.used
 			r.rest = r.rest.withStyle(use(r.rest.styleID()))
 			if d := &r.deferred; d.kind != noneDeferred {
@@ -61,6 +62,7 @@ func (t *terminal) sweepClusters() {
 	t.clusters = newClusterTable()
 	t.eachGrid(func(g *grid) {
 		for _, r := range g.rows {
+			r.returnPart()
 			for x, c := range r.cells[:r.used] {
 				if c.isCluster() {
 					r.cells[x] = c&^codeMask | t.clusters.internText([]byte(old[c.code()]))

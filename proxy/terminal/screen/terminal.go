@@ -79,6 +79,7 @@ type terminal struct {
 	flood    flood
 	restyler restyler
 	scratch  [maxCluster + utf8.UTFMax]byte // for one cluster
+	parts    []*part                        // room for moveParts
 	replies  []byte
 	sink     TextSink
 	line     textLine // which the sink edits

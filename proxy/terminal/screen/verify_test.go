@@ -38,12 +38,15 @@ func (t *terminal) verifyGrid(g *grid) error {
 	if len(g.rows) != t.rows || len(g.revs) != t.rows {
 		return fmt.Errorf("%d rows, %d revisions, want %d", len(g.rows), len(g.revs), t.rows)
 	}
-	seen := make(map[*row]bool)
+	seen, parts := make(map[*row]bool), make(map[*part]bool)
 	for y, r := range g.rows {
 		if seen[r] || len(r.cells) != t.cols {
 			return fmt.Errorf("row %d stands twice or has %d cells", y, len(r.cells))
 		}
-		seen[r] = true
+		if r.part != nil && parts[r.part] {
+			return fmt.Errorf("row %d shares its part", y)
+		}
+		seen[r], parts[r.part] = true, true
 		if err := t.verifyRow(r); err != nil {
 			return fmt.Errorf("row %d: %w", y, err)
 		}
@@ -55,8 +58,14 @@ func (t *terminal) verifyRow(r *row) error {
 	if r.rest.isTail() || r.rest.isWide() && len(r.cells)%2 != 0 || int(r.rest.styleID()) >= len(t.styles.list) || r.rest.code() >= utf8.RuneSelf && !r.rich {
 		return fmt.Errorf("left to be written: %#x", uint64(r.rest))
 	}
+	d := r.deferred
+	if d.kind == lays && (!r.late || r.rest != 0 || len(r.part.cells) > d.to-d.from) {
+		return fmt.Errorf("a part of %d cells for columns %d to %d", len(r.part.cells), d.from, d.to)
+	}
 	for x, c := range r.cells {
 		switch {
+		case d.kind == lays && x >= d.from && x < d.to && c != 0:
+			return fmt.Errorf("column %d holds %#x, and its part is apart", x, uint64(c))
 		case x >= r.used && c != 0:
 			return fmt.Errorf("column %d holds %#x after the %d used ones", x, uint64(c), r.used)
 		case c.isTail() && (x == 0 || !r.cells[x-1].isWide()):

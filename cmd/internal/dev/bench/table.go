@@ -153,7 +153,6 @@ var table = slices.Concat(
 		laneRow("agent", "CPU for a key, `proxy --agent`", "ms", 1e-3, "Key", "cpu-µs"),
 		ownRow("wake-ups in 10 s while nothing happens", "", "NobodyLooks", "proxy-wakes/10s"),
 		ownRow("work of the costliest byte of any sequence", "cells", "Work", "cells/byte"),
-		ownRow("the same between side margins", "cells", "Work", "margins-cells/byte"),
 	),
 	goalRows("an agent sees at once",
 		lookRow("a look, WebSocket", "Read/websocket-unix"),
