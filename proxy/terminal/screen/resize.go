@@ -28,7 +28,6 @@ func (t *terminal) resize(cols, rows int) {
 		saved := t.main.saved
 		x, y := t.reflow(cols, rows, min(saved.x, t.cols-1), min(saved.y, t.rows-1), saved.pending)
 		t.main.saved.x, t.main.saved.y, t.main.saved.pending = min(x, cols-1), y, x == cols
-		t.alt.saved.clampTo(cols, rows)
 	} else {
 		x, y := t.reflow(cols, rows, t.x, t.y, t.pending)
 		t.x, t.y, t.pending = min(x, cols-1), y, x == cols
@@ -36,6 +35,7 @@ func (t *terminal) resize(cols, rows int) {
 	}
 	if t.alt != nil {
 		t.cropAlt(cols, rows, onAlt)
+		t.alt.saved.clampTo(cols, rows)
 	}
 	t.cols, t.rows = cols, rows
 	t.x, t.y = min(t.x, cols-1), min(t.y, rows-1)

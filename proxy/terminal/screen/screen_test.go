@@ -146,3 +146,21 @@ func TestColourWithoutColourSpace(t *testing.T) {
 		require.Equal(t, RGB(1, 2, 3), fed(5, 1, in).Cell(0, 0).Style.Fg, in)
 	}
 }
+
+// A saved cursor stays on its screen when that becomes smaller, whichever is shown then.
+func TestSavedCursorsStayOnTheScreen(t *testing.T) {
+	const save = "\x1b[8;1H0123456789\x1b7"
+	for _, before := range []string{save, "\x1b[?47h" + save, "\x1b[?47h" + save + "\x1b[?47l", save + "\x1b[?47h"} {
+		for _, after := range []string{"", "\x1b[?47h", "\x1b[?47l"} {
+			for _, size := range [][2]int{{10, 4}, {4, 8}, {1, 1}} {
+				s := New(Config{Cols: 10, Rows: 8})
+				s.Feed([]byte(before))
+				s.Resize(size[0], size[1])
+				s.Feed([]byte(after))
+				same := New(Config{Cols: size[0], Rows: size[1]})
+				same.Feed(s.AppendRedraw(nil))
+				require.Equal(t, show(s), show(same), "%q %v %q", before, size, after)
+			}
+		}
+	}
+}
