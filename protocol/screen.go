@@ -1,5 +1,7 @@
 package protocol
 
+import "strconv"
+
 // Limits of a [Frame].
 const (
 	MaxSize       = 1000 // columns or rows
@@ -75,7 +77,29 @@ type Screen struct {
 	// Scrollback is the number of rows of history.
 	Scrollback int `json:"scrollback"`
 	// Hash names the content of the rows, the cursor and the size: equal screens have equal hashes.
+	// See [HashScreen].
 	Hash string `json:"hash"`
+}
+
+// HashScreen returns the hash of a screen: FNV-1a of 64 bits, in base 36, of the numbers of columns
+// and rows and the cursor's row and column, with a blank before each, and of the rows, with a line
+// feed before each.
+func HashScreen(cols, rows int, cursor Cursor, lines []string) string {
+	hash := uint64(14695981039346656037)
+	add := func(text string) {
+		for i := range len(text) {
+			hash = (hash ^ uint64(text[i])) * 1099511628211
+		}
+	}
+	for _, n := range []int{cols, rows, cursor.Row, cursor.Col} {
+		add(" ")
+		add(strconv.Itoa(n))
+	}
+	for _, line := range lines {
+		add("\n")
+		add(line)
+	}
+	return strconv.FormatUint(hash, 36)
 }
 
 // Progress is how far a long job of the program's is.

@@ -1,8 +1,6 @@
 package observer
 
 import (
-	"hash/fnv"
-	"strconv"
 	"time"
 
 	"terminalproxy/protocol"
@@ -107,18 +105,10 @@ func (o *Observer) screenHash() string {
 	if o.lines.hash != "" {
 		return o.lines.hash
 	}
-	h := fnv.New64a()
 	cols, rows := o.model.Size()
 	cursor := o.shownCursor()
-	var head []byte
-	for _, n := range []int{cols, rows, cursor.Row, cursor.Col} {
-		head = strconv.AppendInt(append(head, ' '), int64(n), 10)
-	}
-	_, _ = h.Write(head)
-	for _, line := range lines {
-		_, _ = h.Write([]byte{'\n'})
-		_, _ = h.Write([]byte(line))
-	}
-	o.lines.hash = strconv.FormatUint(h.Sum64(), 36)
+	o.lines.hash = protocol.HashScreen(
+		cols, rows, protocol.Cursor{Row: cursor.Row, Col: cursor.Col}, lines,
+	)
 	return o.lines.hash
 }
