@@ -45,6 +45,8 @@ func Encode(m Message) ([]byte, error) {
 	switch m := m.(type) {
 	case *Rows:
 		f = m.shared
+	case *SnapshotDelta:
+		f = m.shared
 	case *Snapshot:
 		if m.sharedRows() != 0 {
 			f = &m.shared.frame

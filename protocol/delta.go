@@ -81,10 +81,7 @@ func (s *Snapshot) ownNews(last *Snapshot, moves bool) *Snapshot {
 // Complete returns s with all rows, last being the snapshot that came before it from the same peer,
 // or nil. ok is false if s is a difference to something else.
 func (s *Snapshot) Complete(last *Snapshot) (full *Snapshot, ok bool) {
-	switch {
-	case s.isBrief():
-		return s.afterSettling(last)
-	case s.Screen == nil:
+	if s.Screen == nil {
 		return s, true // text only
 	}
 	out, screen := *s, *s.Screen

@@ -93,7 +93,7 @@ func declared(shape reflect.Type) map[string]bool {
 
 // shapes are the Go types that fields have, by their names in the document.
 var shapes = map[string]reflect.Type{
-	"frame": reflect.TypeFor[Frame](), "screen": reflect.TypeFor[Screen](), "changed row": reflect.TypeFor[Row](),
+	"frame": reflect.TypeFor[Frame](), "screen": reflect.TypeFor[Screen](), "changed row": reflect.TypeFor[Row](), "text change": reflect.TypeFor[TextDelta](),
 	"highlight": reflect.TypeFor[Highlight](), "picture": reflect.TypeFor[Picture](), "color": reflect.TypeFor[Color](),
 	"cell": reflect.TypeFor[Cell](), "cursor": reflect.TypeFor[Cursor](), "modes": reflect.TypeFor[Modes](), "progress": reflect.TypeFor[Progress](), "keyboard": reflect.TypeFor[Keyboard](),
 	"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](), "decision": reflect.TypeFor[Decision](), "incomplete": reflect.TypeFor[Incomplete](),

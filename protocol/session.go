@@ -185,9 +185,8 @@ type SessionsSubscribe struct {
 	Changes bool `json:"changes,omitempty"`
 	// Moves, with Changes: rows that moved need not be sent again, see [Snapshot.Moved].
 	Moves bool `json:"moves,omitempty"`
-	// Brief, with Changes: that the screen has settled and nothing else changed may be said without
-	// the screen: see [Snapshot.Brief].
-	Brief bool `json:"brief,omitempty"`
+	// Deltas, with Changes: snapshots may come as [SnapshotDelta].
+	Deltas bool `json:"deltas,omitempty"`
 }
 
 // Subscribed tells a proxy that asked for it whether the session's snapshots have a subscriber:
@@ -196,8 +195,8 @@ type SessionsSubscribe struct {
 type Subscribed struct {
 	SessionID string `json:"sessionId"`
 	On        bool   `json:"on"`
-	// Brief says that the gateway takes what [Snapshot.Brief] makes.
-	Brief bool `json:"brief,omitempty"`
+	// Deltas says that the gateway takes a [SnapshotDelta] for a snapshot.
+	Deltas bool `json:"deltas,omitempty"`
 }
 
 // SessionsWatch asks for the list of sessions, and for what changes in it: [SessionsChanged].

@@ -14,6 +14,7 @@ var messages = []struct {
 	sender string
 }{
 	{"terminal.snapshot", (*Snapshot)(nil), ""},
+	{"terminal.delta", (*SnapshotDelta)(nil), ""},
 	{"terminal.control.grant", (*ControlGrant)(nil), ""},
 	{"terminal.control.revoke", (*ControlRevoke)(nil), ""},
 	{"terminal.session.open", (*SessionOpen)(nil), ""},

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,12 +18,14 @@ type frame struct {
 // those who have another one.
 type sharing struct {
 	frame
-	of   *Snapshot // a copy of it is another message
-	rows uint64    // snapshots with the same number have the same rows
-	mu   sync.Mutex
-	news map[sharedNews]*Snapshot
-	// briefs are what [Snapshot.Brief] makes for those who have another one, nil for nothing.
-	briefs map[*Snapshot]*Snapshot
+	of     *Snapshot // a copy of it is another message
+	number uint64    // of the snapshot
+	rows   uint64    // snapshots with the same number have the same rows
+	mu     sync.Mutex
+	news   map[sharedNews]*Snapshot
+	// deltas are what [Snapshot.Delta] makes without content for those who have the snapshot with a
+	// number. By a pointer, each snapshot would hold on to all those before it.
+	deltas map[uint64]*SnapshotDelta
 }
 
 // sharedNews says to whom something is news: to who has these rows, and knows of rows that moved.
@@ -31,18 +34,15 @@ type sharedNews struct {
 	moves bool
 }
 
-// shares numbers the rows of shared snapshots. 0 means unshared.
+// shares numbers shared snapshots and their rows. 0 means unshared.
 var shares atomic.Uint64
 
 // Share returns s for many peers: its frame is made once, and so are the differences for peers that
 // have the same snapshot. rows is a shared snapshot with the same rows, or nil. s must not change
 // afterwards.
 func (s *Snapshot) Share(rows *Snapshot) *Snapshot {
-	n := rows.sharedRows()
-	if n == 0 {
-		n = shares.Add(1)
-	}
-	s.shared = &sharing{of: s, rows: n}
+	number := shares.Add(1)
+	s.shared = &sharing{of: s, number: number, rows: cmp.Or(rows.sharedRows(), number)}
 	return s
 }
 
@@ -63,33 +63,36 @@ func (s *Snapshot) sharedRows() uint64 {
 	return s.shared.rows
 }
 
-// NewsOrBrief is [Snapshot.News] for a peer that takes what [Snapshot.Brief] makes.
-func (s *Snapshot) NewsOrBrief(last *Snapshot, moves bool) *Snapshot {
-	if brief := s.sharedBrief(last); brief != nil {
-		return brief
+// DeltaOrNews is [Snapshot.Delta] without content, or else [Snapshot.News].
+func (s *Snapshot) DeltaOrNews(last *Snapshot, moves bool) Message {
+	var d *SnapshotDelta
+	if s.sharedRows() != 0 && last.sharedRows() != 0 {
+		d = s.sharedDelta(last)
+	} else {
+		d = s.Delta(last, false)
 	}
-	return s.News(last, moves)
+	if d == nil {
+		return s.News(last, moves)
+	}
+	return d
 }
 
-// sharedBrief is [Snapshot.Brief], made once for all who have the same.
-func (s *Snapshot) sharedBrief(last *Snapshot) *Snapshot {
-	if s.sharedRows() == 0 || !s.Settled || last.sharedRows() != s.shared.rows {
-		return nil
-	}
+// sharedDelta is [Snapshot.Delta] without content, made once for all who have the same.
+func (s *Snapshot) sharedDelta(last *Snapshot) *SnapshotDelta {
 	h := s.shared
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	brief, known := h.briefs[last]
+	d, known := h.deltas[last.shared.number]
 	if !known {
-		if brief = s.Brief(last); brief != nil {
-			brief.Share(nil)
+		if d = s.Delta(last, false); d != nil {
+			d.shared = new(frame)
 		}
-		if h.briefs == nil {
-			h.briefs = make(map[*Snapshot]*Snapshot)
+		if h.deltas == nil {
+			h.deltas = make(map[uint64]*SnapshotDelta)
 		}
-		h.briefs[last] = brief
+		h.deltas[last.shared.number] = d
 	}
-	return brief
+	return d
 }
 
 // sharedNews is [Snapshot.News] of a shared snapshot to who has another one, or nothing.

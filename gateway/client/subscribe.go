@@ -43,8 +43,9 @@ func (c *Client) streamSnapshots(
 	ctx context.Context, m *protocol.SessionsSubscribe, lean bool,
 ) (<-chan protocol.Message, error) {
 	wish := *m
-	wish.Moves, wish.Brief = wish.Changes, wish.Changes // readWhole completes the snapshots
-	moves := m.Moves                                    // the reader understands moved rows
+	wish.Moves = wish.Changes              // wholeLink completes the snapshots
+	wish.Deltas = wish.Changes && c.remote // without a wire there is nothing to shorten
+	moves := m.Moves                       // the reader understands moved rows
 	c.fillID(&wish.RequestID)
 	var last *protocol.Snapshot // the reader's
 	return c.streamWish(ctx, &wish, c.readWhole, func(m protocol.Message) protocol.Message {
@@ -74,13 +75,14 @@ type wholeLink struct {
 
 func (w *wholeLink) next() (protocol.Message, error) {
 	m, err := w.link.next()
-	if part, ok := m.(*protocol.Snapshot); ok && err == nil {
-		if w.last, ok = part.Complete(w.last); !ok {
-			return nil, errLost // the gateway and this end disagree: start over
-		}
-		return w.last, nil
+	part, ok := m.(protocol.SnapshotPart)
+	if !ok || err != nil {
+		return m, err
 	}
-	return m, err
+	if w.last, ok = part.Complete(w.last); !ok {
+		return nil, errLost // the gateway and this end disagree: start over
+	}
+	return w.last, nil
 }
 
 // aheadLink reads a link before its reader asks, so that the newest snapshot waits for a slow

@@ -16,6 +16,7 @@ import (
 func samples() []protocol.Message {
 	return []protocol.Message{
 		full("x", 1, "x"),
+		&protocol.SnapshotDelta{SessionID: "x"},
 		&protocol.ControlGrant{ID: "i", SessionID: "x"},
 		&protocol.ControlRevoke{ID: "i", SessionID: "x"},
 		opening("y", "k"),

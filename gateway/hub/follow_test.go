@@ -12,7 +12,7 @@ import (
 // after it reconnected.
 func TestAProxySendsWhatIsFollowed(t *testing.T) {
 	subscribed := func(on bool) protocol.Message {
-		return &protocol.Subscribed{SessionID: "c-1", On: on, Brief: true}
+		return &protocol.Subscribed{SessionID: "c-1", On: on, Deltas: true}
 	}
 	for name, c := range map[string]struct{ follow, begin, end protocol.Message }{
 		"snapshots":    {&protocol.SessionsSubscribe{RequestID: "f", SessionID: "c-1"}, subscribed(true), subscribed(false)},

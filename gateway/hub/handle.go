@@ -131,7 +131,7 @@ func (h *Hub) handlePublished(p *Peer, m protocol.Message) {
 // updateSession applies a proxy's message to its session.
 func (h *Hub) updateSession(p *Peer, s *session, m protocol.Message) {
 	switch m := m.(type) {
-	case *protocol.Snapshot:
+	case protocol.SnapshotPart:
 		h.storeSnapshot(s, m)
 	case *protocol.SessionClose:
 		h.endSession(s, m)

@@ -55,9 +55,9 @@ type outbox struct {
 // deltaState describes the last snapshot that a participant received of a session whose changes it
 // asked for.
 type deltaState struct {
-	lastSent   *protocol.Snapshot // nil before the first
-	knowsMoves bool               // it understands moved rows
-	knowsBrief bool               // it understands brief snapshots of settled screens
+	lastSent    *protocol.Snapshot // nil before the first
+	knowsMoves  bool               // it understands moved rows
+	knowsDeltas bool               // it understands protocol.SnapshotDelta
 }
 
 // counters holds the parts of Stats that count over time.
@@ -110,12 +110,13 @@ type asIs struct{ protocol.Message }
 // putAsIs appends m unchanged. A snapshot is a delta to the one before it, and does not replace it.
 // room reports whether the participant keeps up.
 func (o *outbox) putAsIs(m protocol.Message) (room bool) {
-	if _, ok := m.(*protocol.Snapshot); !ok {
+	_, part := m.(protocol.SnapshotPart)
+	if !part {
 		o.put(m)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, ok := m.(*protocol.Snapshot); ok && o.reason == nil {
+	if part && o.reason == nil {
 		o.queue.PushBack(asIs{m})
 		o.wakeLocked()
 	}
@@ -262,7 +263,7 @@ func (o *outbox) setSnapshotForm(m *protocol.SessionsSubscribe) {
 	defer o.mu.Unlock()
 	delete(o.deltas, m.SessionID)
 	if m.Changes {
-		o.deltas[m.SessionID] = &deltaState{knowsMoves: m.Moves, knowsBrief: m.Brief}
+		o.deltas[m.SessionID] = &deltaState{knowsMoves: m.Moves, knowsDeltas: m.Deltas}
 	}
 }
 
@@ -278,25 +279,22 @@ func (o *outbox) snapshotForm(sessionID string) (form protocol.SessionsSubscribe
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if state := o.deltas[sessionID]; state != nil {
-		form.Changes, form.Moves, form.Brief = true, state.knowsMoves, state.knowsBrief
+		form.Changes, form.Moves, form.Deltas = true, state.knowsMoves, state.knowsDeltas
 	}
 	return form
 }
 
 // deltaForLocked reduces a snapshot to the changes since the participant's last one. It runs when
 // the snapshot is fetched, because a replaced snapshot is never sent.
-func (o *outbox) deltaForLocked(m *protocol.Snapshot) *protocol.Snapshot {
+func (o *outbox) deltaForLocked(m *protocol.Snapshot) protocol.Message {
 	state := o.deltas[m.SessionID]
 	if state == nil {
 		return m
 	}
-	delta := m.News
-	if state.knowsBrief {
-		delta = m.NewsOrBrief
+	last := state.lastSent
+	state.lastSent = m
+	if state.knowsDeltas {
+		return m.DeltaOrNews(last, state.knowsMoves)
 	}
-	part := delta(state.lastSent, state.knowsMoves)
-	if m.Screen != nil {
-		state.lastSent = m
-	}
-	return part
+	return m.News(last, state.knowsMoves)
 }

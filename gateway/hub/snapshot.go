@@ -1,14 +1,13 @@
 package hub
 
 import (
-	"fmt"
 	"time"
 
 	"terminalproxy/protocol"
 )
 
 // storeSnapshot stores a snapshot and offers it to the subscribers.
-func (h *Hub) storeSnapshot(s *session, m *protocol.Snapshot) {
+func (h *Hub) storeSnapshot(s *session, m protocol.SnapshotPart) {
 	var last *protocol.Snapshot
 	if s.synced {
 		last = s.newest
@@ -20,10 +19,8 @@ func (h *Hub) storeSnapshot(s *session, m *protocol.Snapshot) {
 		if s.synced {
 			s.owner.out.put(&protocol.Error{
 				Code: protocol.CodeBadMessage, Field: "since",
-				Message: fmt.Sprintf(
-					"the snapshot of %s with revision %d is not the newest here: send all rows",
-					m.SessionID, m.Since,
-				),
+				Message: "the snapshot of " + s.key.id + " continues another one than the newest here: " +
+					"send all rows",
 			})
 		}
 		s.synced = false

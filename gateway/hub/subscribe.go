@@ -39,7 +39,7 @@ func (s *session) removeSubscription(p *Peer) {
 
 // subscribedState returns the message that informs the proxy whether there are subscribers.
 func (s *session) subscribedState() protocol.Message {
-	return &protocol.Subscribed{SessionID: s.key.id, On: len(s.subs.followers) > 0, Brief: true}
+	return &protocol.Subscribed{SessionID: s.key.id, On: len(s.subs.followers) > 0, Deltas: true}
 }
 
 // sendNewest puts the newest snapshot into the participant's queue.

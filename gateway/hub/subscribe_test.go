@@ -84,44 +84,50 @@ func TestAProxyHearsOfSubscribers(t *testing.T) {
 	require.False(t, onlyOf[*protocol.Subscribed](t, everyMessage(back)).On)
 }
 
-// A subscriber to brief snapshots that has everything else is not told again that the screen
-// settled; other subscribers are.
-func TestASettledScreenIsNotSentAgain(t *testing.T) {
-	inScene(t, func(t *testing.T, h *Hub, proxy, brief *Peer) {
+// A subscriber that takes deltas is told what differs from its last fetch, and others as before. A
+// proxy may make deltas, too.
+func TestADeltaIsToASubscribersLastFetch(t *testing.T) {
+	inScene(t, func(t *testing.T, h *Hub, proxy, lean *Peer) {
 		older := h.Join(Member{Role: RoleViewer, ID: "v-1"})
-		brief.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", Changes: true, Brief: true})
+		lean.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", Changes: true, Deltas: true})
 		older.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1", Changes: true})
 		settled := func(seq uint64, lines ...string) *protocol.Snapshot {
 			m := full("vim-1", seq, lines...)
 			m.Settled, m.IdleMs = true, 30
 			return m
 		}
-		proxy.Handle(full("vim-1", 1, "a"))
-		first := allMessages(brief)[1].(*protocol.Snapshot)
+		proxy.Handle(full("vim-1", 1, "a", "b"))
+		first := allMessages(lean)[1].(*protocol.Snapshot)
 		_ = allMessages(older)
-		proxy.Handle(settled(1, "a"))
-		word := onlyMessage[*protocol.Snapshot](t, brief)
-		require.Nil(t, word.Screen)
+		proxy.Handle(settled(1, "a", "b"))
+		word := onlyMessage[*protocol.SnapshotDelta](t, lean)
+		require.Empty(t, word.Changed)
 		whole, ok := word.Complete(first)
 		require.True(t, ok)
 		require.True(t, whole.Settled)
-		require.Equal(t, []string{"a"}, whole.Screen.Lines)
+		require.Equal(t, []string{"a", "b"}, whole.Screen.Lines)
 		require.NotNil(t, onlyMessage[*protocol.Snapshot](t, older).Screen)
 
-		proxy.Handle(full("vim-1", 2, "b"))
-		proxy.Handle(settled(2, "b")) // replaces one that was not fetched
-		require.NotNil(t, onlyMessage[*protocol.Snapshot](t, brief).Screen)
+		proxy.Handle(full("vim-1", 2, "a", "c"))
+		proxy.Handle(settled(2, "a", "d")) // replaces one that was not fetched
+		word = onlyMessage[*protocol.SnapshotDelta](t, lean)
+		require.EqualValues(t, 1, word.Since)
+		require.Equal(t, []protocol.Row{{Row: 1, Text: "d"}}, word.Changed)
+		require.Nil(t, word.Content)
 		_ = allMessages(older)
 
-		// A proxy may also report it so.
-		proxy.Handle(full("vim-1", 3, "c"))
-		last := onlyMessage[*protocol.Snapshot](t, brief)
-		proxy.Handle(settled(3, "c").Brief(full("vim-1", 3, "c")))
-		require.Nil(t, onlyMessage[*protocol.Snapshot](t, brief).Screen)
-		require.Equal(t, last.Seq, h.sessions[key{"", "vim-1"}].newest.Seq)
-		require.True(t, h.sessions[key{"", "vim-1"}].newest.Settled)
+		proxy.Handle(settled(3, "a", "e").Delta(settled(2, "a", "d"), true))
+		require.Equal(t, []protocol.Row{{Row: 1, Text: "e"}}, onlyMessage[*protocol.SnapshotDelta](t, lean).Changed)
 		late := h.Join(Member{Role: RoleViewer, ID: "v-2"})
 		late.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
-		require.Equal(t, []string{"c"}, allMessages(late)[1].(*protocol.Snapshot).Screen.Lines)
+		last := allMessages(late)[1].(*protocol.Snapshot)
+		require.Equal(t, []string{"a", "e"}, last.Screen.Lines)
+		require.Equal(t, "a\ne", last.Content)
+
+		proxy.Handle(settled(5, "a", "g").Delta(settled(4, "a", "f"), true))
+		require.Equal(t, "since", onlyMessage[*protocol.Error](t, proxy).Field)
+		require.Empty(t, allMessages(lean), "an old screen is not passed off as a new one")
+		proxy.Handle(settled(5, "a", "g"))
+		require.Equal(t, []protocol.Row{{Row: 1, Text: "g"}}, onlyMessage[*protocol.SnapshotDelta](t, lean).Changed)
 	})
 }

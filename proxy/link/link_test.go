@@ -116,6 +116,49 @@ func TestDeltasRebuildTheScreen(t *testing.T) {
 	t.Logf("%d of 500 snapshots were sent, %d as differences", len(all)-2, part)
 }
 
+// A gateway that says so gets deltas. It gets a whole snapshot when it may have forgotten the last one:
+// after a blackout, and when it asks.
+func TestAGatewayThatTakesDeltasGetsThem(t *testing.T) {
+	got := make(chan protocol.Message)
+	answers := make(chan protocol.Message)
+	dial := fake.Gateway(t, func(conn fake.Conn) {
+		go func() { // ends with the test
+			for m := range answers {
+				_ = conn.Send(m)
+			}
+		}()
+		for m := hear(t, conn); m != nil; m = hear(t, conn) {
+			got <- m
+		}
+		close(got)
+	})
+	handled := make(chan protocol.Message)
+	l, stop := link(t, Config{Dial: dial, Handle: func(m protocol.Message) { handled <- m }})
+	next := func() protocol.Message { return fake.Receive(t, got, "a message") }
+	answer := func(m protocol.Message) {
+		answers <- m
+		require.Equal(t, m, fake.Receive(t, handled, "the answer"))
+	}
+	require.IsType(t, hello, next())
+	put := func(seq uint64, row string) protocol.Message {
+		l.PutSnapshot(snapshot(seq, "a row that stays", row))
+		return next()
+	}
+	require.IsType(t, &protocol.Snapshot{}, put(1, "b"))
+	require.IsType(t, &protocol.Snapshot{}, put(2, "c"), "an older gateway says nothing of deltas")
+	answer(&protocol.Subscribed{SessionID: "vim-1", On: true, Deltas: true})
+	require.Equal(t, []protocol.Row{{Row: 1, Text: "d"}}, put(3, "d").(*protocol.SnapshotDelta).Changed)
+	l.Send(&protocol.Blackout{ID: "b", SessionID: "vim-1", On: true, Why: protocol.BlackoutUser})
+	require.IsType(t, &protocol.Blackout{}, next())
+	require.NotEmpty(t, put(4, "e").(*protocol.Snapshot).Screen.Lines)
+	require.IsType(t, &protocol.SnapshotDelta{}, put(5, "f"))
+	answer(&protocol.Error{Code: protocol.CodeBadMessage, Field: "since", Message: "x"})
+	require.NotEmpty(t, put(6, "g").(*protocol.Snapshot).Screen.Lines)
+	require.IsType(t, &protocol.SnapshotDelta{}, put(7, "h"))
+	close(answers)
+	stop()
+}
+
 // Rows that were not fetched are not sent. Those that are sent say what changed, and the session's
 // end comes after them.
 func TestRowsAreTheNewestAndBeforeTheEnd(t *testing.T) {

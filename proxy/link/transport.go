@@ -87,7 +87,8 @@ type wire struct {
 	conn    *websocket.Conn
 	local   bool
 	last    *protocol.Snapshot
-	brief   atomic.Bool    // the gateway understands brief snapshots of a settled screen
+	deltas  atomic.Bool    // the gateway understands protocol.SnapshotDelta
+	whole   atomic.Bool    // the gateway wants the next snapshot whole
 	rows    *protocol.Rows // as last, for rows
 	alive   func() error
 	pulse   handshake.Pulse
@@ -123,6 +124,8 @@ func (w *wire) sendMessage(m protocol.Message) error {
 		m, w.last = w.deltaOf(s), s
 	case *protocol.Rows:
 		m, w.rows = s.Difference(w.rows), s
+	case *protocol.Blackout:
+		w.last = nil // the gateway forgets what it may not show
 	}
 	frame, err := protocol.Encode(m)
 	if err != nil {
@@ -152,17 +155,25 @@ func (w *wire) receiveMessage() (protocol.Message, error) {
 		}
 	}
 	m, err := protocol.Decode(frame, protocol.MaxMessage)
-	if told, ok := m.(*protocol.Subscribed); ok {
-		w.brief.Store(told.Brief)
+	switch told := m.(type) {
+	case *protocol.Subscribed:
+		w.deltas.Store(told.Deltas)
+	case *protocol.Error:
+		if told.Field == "since" {
+			w.whole.Store(true)
+		}
 	}
 	return m, err
 }
 
 // deltaOf returns what the gateway lacks of a snapshot.
-func (w *wire) deltaOf(s *protocol.Snapshot) *protocol.Snapshot {
-	if w.brief.Load() {
-		if brief := s.Brief(w.last); brief != nil {
-			return brief
+func (w *wire) deltaOf(s *protocol.Snapshot) protocol.Message {
+	if w.whole.Swap(false) {
+		return s
+	}
+	if w.deltas.Load() {
+		if d := s.Delta(w.last, true); d != nil {
+			return d
 		}
 	}
 	return s.Difference(w.last, false)

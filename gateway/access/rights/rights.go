@@ -109,6 +109,7 @@ func OfAsker() Can { return List | Wait | Broker }
 var needs = map[string]Can{
 	"terminal.session.open":    Publish,
 	"terminal.snapshot":        Publish,
+	"terminal.delta":           Publish,
 	"terminal.control.grant":   Publish,
 	"terminal.control.revoke":  Publish,
 	"terminal.session.close":   Publish,
