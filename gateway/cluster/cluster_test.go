@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,15 +95,22 @@ func TestStreamsCross(t *testing.T) {
 		proxy, viewer := a.proxy(), b.joins("viewer", "v-1")
 		proxy.Handle(opening("one"))
 		proxy.Handle(screen("one", 1, "a"))
-		viewer.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "one", Changes: true})
-		next[*protocol.Done](viewer)
-		require.Equal(t, uint64(1), next[*protocol.Snapshot](viewer).Seq)
-		for seq := uint64(2); seq < 300; seq++ {
-			proxy.Handle(screen("one", seq, "b"))
-		}
-		newest := uint64(0)
-		for newest < 299 { // those between may be left out
-			newest = next[*protocol.Snapshot](viewer).Seq
+		for round, deltas := range []bool{false, true} {
+			viewer.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "one", Changes: true, Deltas: deltas})
+			next[*protocol.Done](viewer)
+			newest, first := next[*protocol.Snapshot](viewer), uint64(1000*(1+round))
+			for seq := range uint64(300) {
+				proxy.Handle(screen("one", first+seq, fmt.Sprint("b ", seq)))
+			}
+			for newest.Seq < first+299 { // those between may be left out
+				part := next[protocol.SnapshotPart](viewer)
+				_, isDelta := part.(*protocol.SnapshotDelta)
+				require.Equal(t, deltas, isDelta)
+				var ok bool
+				newest, ok = part.Complete(newest)
+				require.True(t, ok)
+			}
+			require.Equal(t, []string{"b 299"}, newest.Screen.Lines)
 		}
 		viewer.Handle(&protocol.View{RequestID: "v", SessionID: "one"})
 		next[*protocol.View](proxy)
