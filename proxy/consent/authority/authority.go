@@ -47,7 +47,9 @@ type Session interface {
 // Authority is the control state machine as the pump sees it. Owned by the pump's goroutine; only
 // NewestState is safe for concurrent use.
 type Authority struct {
-	*control.Machine
+	// By value: through a pointer its methods would also be those of an Authority that is a value,
+	// and be compiled for it.
+	control.Machine
 	session     Session
 	oneProgram  bool
 	newest      atomic.Pointer[control.State]
@@ -61,7 +63,7 @@ const wakeEvery = 30 * time.Second
 
 // New returns an authority without a grant.
 func New(conf control.Config, session Session) *Authority {
-	a := &Authority{Machine: control.New(conf), session: session, oneProgram: conf.OneProgram}
+	a := &Authority{Machine: *control.New(conf), session: session, oneProgram: conf.OneProgram}
 	state := a.State(time.Now())
 	a.newest.Store(&state)
 	return a
