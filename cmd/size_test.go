@@ -34,11 +34,11 @@ func TestProgramsAreSmall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), name)
-			args := []string{"build", "-trimpath", "-o", path}
+			args := append([]string{"build", "-o", path}, strings.Fields(makeValue(t, "COMPILE = ", "\n"))...)
 			if name == "proxy" {
 				args = append(args, "-tags", makeValue(t, "PROXY_TAGS = -tags ", "\n"))
 			}
-			ldflags := makeValue(t, `BUILD = go build -trimpath -ldflags "`, `"`)
+			ldflags := makeValue(t, `BUILD   = go build $(COMPILE) -ldflags "`, `"`)
 			runGo(t, append(args, "-ldflags", ldflags, "./"+name)...)
 			info, err := os.Stat(path)
 			require.NoError(t, err)

@@ -36,7 +36,7 @@ func Build(bin string, helpers Helpers) error {
 	// The Makefile uses the same flags, so that nothing is compiled twice.
 	for program, tags := range map[string]string{"proxy": "nethttpomithttp2", "gateway": ""} {
 		compile := exec.CommandContext(context.Background(), "go", "build", "-trimpath",
-			"-ldflags", "-s -w -funcalign=16", "-tags", tags,
+			"-gcflags=crypto/tls=-l", "-ldflags", "-s -w -funcalign=16", "-tags", tags,
 			"-o", bin, "terminalproxy/cmd/"+program)
 		compile.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := compile.CombinedOutput(); err != nil {
