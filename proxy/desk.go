@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat/beside"
 	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/display/desk"
 	"terminalproxy/proxy/display/overlay"
@@ -43,10 +44,20 @@ func (s *session) newDesk(agent *AgentConfig) *desk.Desk {
 }
 
 // asked is control as the pump asks it while programs ask for secrets, too: the keys that answer
-// those do nothing else. Only the key that takes the keyboard back always does that.
+// those do nothing else. Only the key that takes the keyboard back always does that. It also keeps
+// agents' keys from a coding agent's dialogs.
 type asked struct {
 	pump.Control
-	desk *desk.Desk
+	desk   *desk.Desk
+	beside *beside.Agent // nil without a coding agent
+}
+
+// CheckInput implements [pump.Control].
+func (a asked) CheckInput(now time.Time, agent string, epoch uint64) error {
+	if err := a.beside.CheckInput(agent); err != nil {
+		return err
+	}
+	return a.Control.CheckInput(now, agent, epoch)
 }
 
 // NoteGrantKey implements [pump.Control].

@@ -120,7 +120,7 @@ func (s *session) pumpConfig(poll pump.Poller) pump.Config {
 		s.log.Error("an input was in no state for what happened to it", "state", st, "event", e)
 	}
 	c.Scan = s.detector
-	c.Control = asked{s.beside.GuardControl(s.authority), s.desk}
+	c.Control = asked{s.authority, s.desk, s.beside}
 	c.Line = s.beside.WatchKeys(s.tracker)
 	if agent.OneProgram || agent.Policy != nil {
 		c.Back = s.authority.CameBack(s.child.Comeback())

@@ -112,27 +112,13 @@ func (a *Agent) ReportExit(exit child.Exit) {
 	}
 }
 
-// GuardControl returns the control that the pump asks: it keeps agents' keys from dialogs.
-func (a *Agent) GuardControl(control pump.Control) pump.Control {
-	if a == nil || a.AgentsMayApprove {
-		return control
-	}
-	return guard{control, a.Driver}
-}
-
-// guard keeps agents' keys from a dialog that only a person may answer. Input for a person names no
-// agent.
-type guard struct {
-	pump.Control
-	driver chat.Beside
-}
-
-// CheckInput implements [pump.Control].
-func (g guard) CheckInput(now time.Time, agent string, epoch uint64) error {
-	if agent != "" && g.driver.HasDialog() {
+// CheckInput keeps an agent's keys from a dialog that only a person may answer. Input for a person
+// names no agent. a may be nil.
+func (a *Agent) CheckInput(agent string) error {
+	if a != nil && !a.AgentsMayApprove && agent != "" && a.Driver.HasDialog() {
 		return control.ErrDialog
 	}
-	return g.Control.CheckInput(now, agent, epoch)
+	return nil
 }
 
 // WatchKeys returns a watch that also tells the driver of a person's keys.

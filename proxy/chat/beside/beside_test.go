@@ -10,7 +10,6 @@ import (
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/consent/authority"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/pump"
 )
 
 // deskSession is a session of which only control counts.
@@ -31,21 +30,16 @@ type dialog struct {
 
 func (d *dialog) HasDialog() bool { return d.open }
 
-// admits is a control that lets every agent type.
-type admits struct{ pump.Control }
-
-func (admits) CheckInput(time.Time, string, uint64) error { return nil }
-
 // While a person is asked, agents' keys are held at every level, and only theirs.
 func TestNoAgentAnswersADialogByKeys(t *testing.T) {
 	d := &dialog{open: true}
 	a := New(Config{Driver: d})
-	require.ErrorIs(t, a.GuardControl(admits{}).CheckInput(time.Now(), "codex", 1), control.ErrDialog)
-	require.NoError(t, a.GuardControl(admits{}).CheckInput(time.Now(), "", 0), "a person's")
+	require.ErrorIs(t, a.CheckInput("codex"), control.ErrDialog)
+	require.NoError(t, a.CheckInput(""), "a person's")
 	d.open = false
-	require.NoError(t, a.GuardControl(admits{}).CheckInput(time.Now(), "codex", 1))
+	require.NoError(t, a.CheckInput("codex"))
 	d.open, a.AgentsMayApprove = true, true
-	require.NoError(t, a.GuardControl(admits{}).CheckInput(time.Now(), "codex", 1))
+	require.NoError(t, a.CheckInput("codex"))
 }
 
 // Input for a person stays valid as long as the user allows, an agent's input only under its own
