@@ -49,6 +49,9 @@ type Config struct {
 	Outside Outside
 }
 
+// sendError refuses a request. Inlined in its callers, it would be 8 KiB.
+//
+//go:noinline
 func sendError(link Link, requestID string, code protocol.Code, message string) {
 	link.Send(&protocol.Error{RequestID: requestID, Code: code, Message: message})
 }
