@@ -47,12 +47,11 @@ func (f *facts) describe(program string, clients map[int]string) protocol.Secret
 	for _, c := range f.chain[1:] {
 		a.Chain = append(a.Chain, clip(c.program(), protocol.MaxName))
 	}
-	a.Agent, a.Proven = f.findAgent(clients)
-	if a.Proven {
-		agent := f.agentProcess(a.Agent, clients)
+	agent, name, proven := f.findAgent(clients)
+	if a.Proven = proven; proven {
 		a.AgentPid, a.AgentStarted = agent.pid, agent.started
 	}
-	a.Agent = clip(a.Agent, protocol.MaxName)
+	a.Agent = clip(name, protocol.MaxName)
 	if program == "sudo" {
 		a.Target = findTarget(p.args)
 	}
@@ -70,35 +69,30 @@ func (f *facts) typedCommand(program string) *process {
 	return &f.chain[at]
 }
 
-// findAgent returns the nearest agent among the ancestors.
-func (f *facts) findAgent(clients map[int]string) (name string, proven bool) {
+// findAgent returns the nearest agent among the ancestors, how it is called, and whether a connected
+// client says so. Without an agent it is the farthest ancestor, since unknown programs start as many
+// others as they like, and has no name.
+func (f *facts) findAgent(clients map[int]string) (agent *process, name string, proven bool) {
 	started := map[int]string{}
 	for pid, name := range clients {
 		started[parentOf(pid)] = name
 	}
 	for i := range f.chain {
-		looks := f.chain[i].looksLike()
-		if name, isAgent := started[f.chain[i].pid]; isAgent {
-			return cmp.Or(looks, name, "agent"), true
+		p := &f.chain[i]
+		looks := p.looksLike()
+		if name, isAgent := started[p.pid]; isAgent && !p.adoptsOrphans() {
+			return p, cmp.Or(looks, name, "agent"), true
 		}
 		if looks != "" {
-			return looks, false
+			return p, looks, false
 		}
 	}
-	return "", false
+	return &f.chain[len(f.chain)-1], "", false
 }
 
-// agentProcess returns the process of the nearest agent, or the farthest ancestor: unknown programs
-// start as many others as they like.
-func (f *facts) agentProcess(name string, clients map[int]string) *process {
-	for i := range f.chain {
-		alone := &facts{chain: f.chain[i : i+1]}
-		if found, _ := alone.findAgent(clients); name != "" && found == name {
-			return &f.chain[i]
-		}
-	}
-	return &f.chain[len(f.chain)-1]
-}
+// adoptsOrphans reports whether a process is the parent of those whose parent has ended: it started
+// neither them nor what else runs below it.
+func (p *process) adoptsOrphans() bool { return p.pid == 1 || p.program() == "systemd" }
 
 // looksLike returns the coding agent that a process looks like, or "".
 func (p *process) looksLike() string {

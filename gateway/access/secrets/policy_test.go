@@ -121,7 +121,8 @@ func TestWhatTheUserReadsOfAnAsker(t *testing.T) {
 	require.Equal(t, []int64{int64(os.Getppid()), 9}, []int64{int64(proven.AgentPid), proven.AgentStarted})
 	require.Empty(t, f.describe("sudo", nil).Agent)
 	require.Zero(t, f.describe("sudo", nil).AgentPid, "only a proven agent's process is named")
-	require.Equal(t, 10, f.agentProcess("", nil).pid, "an unknown one counts with its relatives")
+	farthest, _, _ := f.findAgent(nil)
+	require.Equal(t, 10, farthest.pid, "an unknown one counts with its relatives")
 	f.chain[1].args = []string{"bash", "-c", "a b'c\x1b[2J"}
 	f.chain[0] = process{pid: 40, name: "x", path: "/home/ada/bin/git-remote-https", args: []string{"", "origin", "https://ada:x@example.com:8443/a b"}, real: ada, effective: ada}
 	got := f.describe("git", nil)
@@ -136,6 +137,21 @@ func TestWhatTheUserReadsOfAnAsker(t *testing.T) {
 }
 
 // The target of sudo is named only if its command line is understood to its command.
+// A client whose agent has ended is the child of what adopts orphans, below which everything runs.
+func TestWhatAdoptsOrphansIsNoAgent(t *testing.T) {
+	for name, p := range map[string]process{
+		"systemd": {path: "/usr/lib/systemd/systemd"}, "a closed systemd": {name: "systemd"}, "a shell": {path: "/usr/bin/bash"},
+	} {
+		f := asked(sudo())
+		p.pid, p.started = os.Getppid(), 9
+		f.chain[2] = p
+		got := f.describe("sudo", map[int]string{os.Getpid(): "robot"})
+		isAgent := name == "a shell"
+		require.Equal(t, []bool{isAgent, isAgent, isAgent}, []bool{got.Proven, got.AgentPid != 0, got.Agent == "robot"}, name)
+	}
+	require.True(t, (&process{pid: 1, path: "/usr/bin/tini"}).adoptsOrphans())
+}
+
 func TestWhomSudoRunsTheCommandAs(t *testing.T) {
 	for line, want := range map[string]string{
 		"sudo id": "-", "sudo -k id": "-", "sudo -AEHkn id": "-", "sudo -- id": "-", "sudo -p x id": "-", "sudo -px -k id -u bob": "-",

@@ -122,7 +122,7 @@ func (b *Broker) ServeHello(w http.ResponseWriter, r *http.Request, conn *net.Un
 		b.refuse(w, err)
 		return nil
 	}
-	agent, _ := a.facts.findAgent(b.Clients())
+	_, agent, _ := a.facts.findAgent(b.Clients())
 	writeReply(w, http.StatusOK, reply{Program: a.program, Agent: agent})
 	return a
 }
@@ -203,7 +203,7 @@ func (b *Broker) ask(ctx context.Context, a *Asker, q question) (*protocol.Secre
 	program := &a.facts.chain[0]
 	m.Asker.Host = clip(findHost(a.program, program.args, q.Prompt), protocol.MaxReason)
 	id := identity{program.pid, program.started}
-	agent := a.facts.agentProcess(m.Asker.Agent, clients)
+	agent, _, _ := a.facts.findAgent(clients)
 	var err error
 	m.Again, err = b.limits.admit(
 		time.Now(), id, identity{agent.pid, agent.started}, q.Kind, q.Prompt)
