@@ -114,10 +114,13 @@ func (p *process) looksLike() string {
 }
 
 // quoteCommand returns a command line as a person would type it. The first word is the running
-// program's own name, not the one that it gives itself.
+// program's own name, not the one that it gives itself, unless sudo acts by that.
 func quoteCommand(p *process) string {
 	words := []string{p.program()}
-	if !p.system && p.path != "" { // not the system's: say where it lies
+	switch {
+	case words[0] == "sudo" && isEdit(p.args):
+		words[0] = "sudoedit"
+	case !p.system && p.path != "": // not the system's: say where it lies
 		words[0] = p.path
 	}
 	if len(p.args) > 0 {
@@ -129,6 +132,16 @@ func quoteCommand(p *process) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// isEdit reports whether sudo edits files: it does when the name that it was started by ends so
+// (sudo(8), parse_args.c).
+func isEdit(args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	name := filepath.Base(args[0])
+	return len(name) > len("edit") && strings.HasSuffix(name, "edit")
 }
 
 func isSpecial(r rune) bool {
@@ -164,8 +177,8 @@ const maxArgs = 16 << 10
 // findTarget returns the user that sudo runs a command as, "-" if the command line does not name
 // one, or "" if it has an option that may change the command or its place (sudo(8)).
 func findTarget(args []string) string {
-	if len(strings.Join(args, " ")) > maxArgs {
-		return "" // its end may be missing
+	if isEdit(args) || len(strings.Join(args, " ")) > maxArgs {
+		return "" // it runs an editor, or its end may be missing
 	}
 	target := "-"
 	for i := 1; i < len(args); i++ {

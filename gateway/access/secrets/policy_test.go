@@ -168,6 +168,11 @@ func TestWhomSudoRunsTheCommandAs(t *testing.T) {
 	require.Empty(t, findTarget([]string{"sudo", "-u", "", "id"}))
 	require.Empty(t, findTarget([]string{"sudo", ""}))
 	require.Empty(t, findTarget(nil))
+	for name, edits := range map[string]bool{"sudoedit": true, "/tmp/x-edit": true, "edit": false, "sudo": false, "sudoedit/sudo": false} {
+		p := &process{name: "sudo", args: []string{name, "cat", "/etc/shadow"}}
+		require.Equal(t, edits, findTarget(p.args) == "", name)
+		require.Equal(t, edits, quoteCommand(p) == "sudoedit cat /etc/shadow", name)
+	}
 	require.Empty(t, asked(sudo()).describe("git", nil).Target)
 }
 
