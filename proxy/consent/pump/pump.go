@@ -318,6 +318,7 @@ func (p *Pump) readKeyboard(now time.Time) {
 		return
 	}
 	p.handleKeys(now, p.buf[:n])
+	clear(p.buf[:n]) // it may have been a password
 }
 
 // handleKeys handles the bytes of one read.

@@ -426,7 +426,7 @@ func TestAQuestionAtEveryWidth(t *testing.T) {
 	s.NoteShown(time.Now().Add(-time.Minute), s.number)
 	require.True(t, s.NoteGrantKey(time.Now()))
 	for range 9 {
-		s.addTextLocked("x")
+		s.addTextLocked([]byte("x"))
 	}
 	sizes(func(at, line string, _ uint64, whole bool) {
 		require.Contains(t, line, strings.Repeat("•", 9)+"▏", at)
@@ -471,4 +471,22 @@ func FuzzWords(f *testing.F) {
 			s.Withdraw(kind)
 		}
 	})
+}
+
+// Text that the user types or pastes goes into the one buffer that is wiped, and nowhere else.
+func TestAnAnswerIsNotCopied(t *testing.T) {
+	s := newStage(t)
+	s.open, s.text = true, make([]byte, 0, protocol.MaxSecret)
+	s.queue = []*question{{ask: new(protocol.SecretAsk)}}
+	typed := []byte("a pass word äꪪ世")
+	for _, pasted := range []bool{false, true} {
+		require.Zero(t, testing.AllocsPerRun(10, func() { s.wipeLocked(); s.addBytesLocked(typed, pasted) }))
+		require.Equal(t, string(typed), string(s.text))
+	}
+	require.Empty(t, s.addBytesLocked([]byte("x\x7f\x7f\x15other"), false))
+	require.Equal(t, "other", string(s.text))
+	require.Empty(t, s.addBytesLocked([]byte("\x9b65;5u"), false), "a sequence is no text")
+	require.Equal(t, "other", string(s.text))
+	require.Equal(t, "rest", string(s.addBytesLocked([]byte("x\x03rest"), false)))
+	require.False(t, s.open)
 }

@@ -114,14 +114,21 @@ func (d *Desk) dropStrayLocked(now time.Time, u keys.Unit) bool {
 }
 
 // addBytesLocked applies the keys of a unit, and returns those behind the one that closed the line.
+// It makes no string of text: that would stay in memory.
 func (d *Desk) addBytesLocked(b []byte, pasted bool) (rest []byte) {
 	for len(b) > 0 && d.open {
-		part := b
-		if at := bytes.IndexByte(b, '\r'); at >= 0 && b[0] != 0x1b {
-			part = b[:at+1]
+		n := keys.TextLen(b)
+		switch {
+		case n > 0:
+			d.addTextLocked(b[:n])
+		case b[0] == 0x1b, b[0] == 0x9b: // a sequence is a unit of its own
+			n = len(b)
+			keys.EachStroke(b, func(s keys.Stroke) { d.editLocked(s, pasted) })
+		default:
+			_, n = utf8.DecodeRune(b)
+			keys.EachStroke(b[:n], func(s keys.Stroke) { d.editLocked(s, pasted) })
 		}
-		keys.EachStroke(part, func(s keys.Stroke) { d.editLocked(s, pasted) })
-		b = b[len(part):]
+		b = b[n:]
 	}
 	return b
 }
@@ -147,8 +154,8 @@ func (d *Desk) editLocked(s keys.Stroke, pasted bool) {
 		if s.Key == "Enter" || s.Key == "KP-Enter" || s.Key == "Esc" || s.Key == "Ctrl-C" {
 			d.closeLineLocked()
 		}
-	case s.Text != "":
-		d.addTextLocked(s.Text)
+	case s.Text != "": // of a key in another encoding
+		d.addTextLocked([]byte(s.Text))
 	case pasted:
 	case s.Key == "Backspace", s.Key == "Ctrl-H":
 		_, n := utf8.DecodeLastRune(d.text)
@@ -169,10 +176,12 @@ func (d *Desk) editLocked(s keys.Stroke, pasted bool) {
 
 // addTextLocked adds typed text while there is room in the buffer, so that the secret is never
 // copied to a larger one.
-func (d *Desk) addTextLocked(text string) {
-	for _, r := range text {
-		if !unicode.IsControl(r) && len(d.text)+utf8.RuneLen(r) <= cap(d.text) {
-			d.text = utf8.AppendRune(d.text, r)
+func (d *Desk) addTextLocked(text []byte) {
+	for len(text) > 0 && d.gone == "" {
+		r, n := utf8.DecodeRune(text)
+		if !unicode.IsControl(r) && len(d.text)+n <= cap(d.text) {
+			d.text = append(d.text, text[:n]...)
 		}
+		text = text[n:]
 	}
 }

@@ -55,7 +55,7 @@ func FuzzAQuestionLeavesNoTrace(f *testing.F) {
 		})
 		draw()
 		if s.NoteGrantKey(time.Now()) {
-			s.addTextLocked(words)
+			s.addTextLocked([]byte(words))
 			draw()
 		}
 		s.Withdraw("1")
