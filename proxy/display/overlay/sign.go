@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"terminalproxy/protocol"
@@ -71,8 +72,11 @@ func (s *Status) signForms(now time.Time) []string {
 	}
 	name := notice.Clean(st.Agent.Name, signName)
 	does, time := s.activity(), s.remainingTime(now, st.Until)
+	short := ""
 	if kept != "" {
 		kept = " · " + kept
+		verb, _, _ := strings.Cut(does, " ")
+		short = " " + name + " " + verb + " · kept "
 	}
 	asks := ""
 	switch n := s.countRivals(now); {
@@ -81,11 +85,15 @@ func (s *Status) signForms(now time.Time) []string {
 	case n > 1:
 		asks = fmt.Sprintf(" · +%d ask", n)
 	}
-	return []string{
+	forms := []string{
 		" " + name + " " + does + time + asks + kept + " · " + s.conf.Reclaim + " ",
 		" " + name + " " + does + kept + " · " + s.conf.Reclaim + " ",
 		" " + name + " " + does + kept + " ",
 	}
+	if short != "" {
+		forms = append(forms, short)
+	}
+	return forms
 }
 
 // describeKept says that programs get a password without a question, "" if none does.

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
@@ -67,7 +68,22 @@ func TestTheSignSaysThatAPasswordIsKept(t *testing.T) {
 	s.ShowState(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "a", Name: "claude"}, Until: now.Add(10 * time.Minute)})
 	require.Equal(t, []string{
 		` claude drives 10 min · 2 passwords kept · Ctrl+\ `, ` claude drives · 2 passwords kept · Ctrl+\ `, ` claude drives · 2 passwords kept `,
+		` claude drives · kept `,
 	}, s.signForms(now))
+	for _, st := range []control.State{ // whatever an agent does, 40 columns have room for both facts
+		{}, {Occupied: true}, {Paused: true}, {Away: "a-program-with-a-long-name", Program: "a-program-with-a-long-name"},
+		{Away: "a-program-with-a-long-name", Never: "rule 1"}, {Level: protocol.LevelType},
+	} {
+		st.Phase, st.Agent = control.Granted, control.Agent{ID: "a", Name: "a name of 20 letters"}
+		s.ShowState(st)
+		forms := s.signForms(now)
+		require.LessOrEqual(t, displaywidth.String(forms[len(forms)-1]), 40)
+		for _, form := range forms {
+			require.Contains(t, form, "kept")
+			require.Contains(t, form, st.Agent.Name)
+		}
+	}
+	s.ShowState(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "a", Name: "claude"}, Until: now.Add(10 * time.Minute)})
 	desk.count = 0
 	require.Equal(t, ` claude drives 10 min · Ctrl+\ `, s.signForms(now)[0])
 	s.ShowState(control.State{})
