@@ -89,7 +89,7 @@ func (p pressed) AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool
 	}
 	rest, took = p.s.requests.AddToMessage(u, inPaste)
 	if took && u.Kind == keys.Reclaim {
-		p.s.desk.ForgetKept()
+		p.s.desk.ForgetKept("")
 	}
 	return rest, took
 }

@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -89,7 +90,11 @@ func (d *decisions) decideMute(m *protocol.ControlDecide, by string) {
 	name := d.book.ResolveName(m.AgentName)
 	d.decideAndReply(m.RequestID, func(now time.Time) error {
 		if m.Mute == protocol.MuteOn {
-			return d.Control.MuteAgent(now, name, by)
+			if err := d.Control.MuteAgent(now, name, by); err != nil {
+				return err
+			}
+			d.Desk.ForgetKept(by + " muted " + name)
+			return nil
 		}
 		if m.At != 0 && m.At <= d.unmuted {
 			return errors.New("that was decided before: decide again")
@@ -107,7 +112,7 @@ func (d *decisions) reclaimGrant(requestID, by string) {
 
 // reclaim implements [Handler.Reclaim].
 func (d *decisions) reclaim(now time.Time, by string) {
-	d.Desk.ForgetKept()
+	d.Desk.ForgetKept(cmp.Or(by, "a signal") + " took the keyboard back")
 	promised := d.Control.State(now).Phase == control.Observing
 	if had := d.Control.Reclaim(now, by); had && promised { // an event announces every other end
 		d.Status.ShowText("no agent gets the keyboard without asking you")

@@ -104,6 +104,8 @@ type Desk struct {
 	gone    string // says why that answer goes nowhere, or ""
 	lost    *time.Timer
 	kept    keptAnswers
+
+	cols, rows int // of the user's screen
 }
 
 // New returns a desk without questions.
@@ -193,7 +195,7 @@ func (d *Desk) Withdraw(requestID string) {
 // repeat them through the next gateway.
 // Kept answers are dropped: another gateway could make up the asker.
 func (d *Desk) LoseGateway() {
-	d.ForgetKept()
+	d.ForgetKept("the gateway is gone")
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
@@ -216,7 +218,7 @@ func (d *Desk) LoseGateway() {
 // Leave answers the questions because the user has left the terminal. Questions that an owner's
 // page has stay.
 func (d *Desk) Leave() {
-	d.ForgetKept()
+	d.ForgetKept("this terminal was left")
 	d.mu.Lock()
 	for _, q := range d.queue {
 		if d.isForPages(q.ask) {

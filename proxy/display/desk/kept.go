@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"crypto/hpke"
 	"fmt"
 	"os"
@@ -17,6 +18,11 @@ import (
 const (
 	keepFor = 15 * time.Minute
 	maxKept = 4
+	// checkEvery is how soon sleep is noticed after it.
+	checkEvery = 5 * time.Second
+	// keepCols and keepRows are the smallest window that shows each word about them: in the line for
+	// the answer, and in the sign, whatever an agent does.
+	keepCols, keepRows = 40, 4
 )
 
 // binding names the use of a kept answer. A question that differs in any of it goes to the user.
@@ -47,6 +53,7 @@ func askerOf(m *protocol.SecretAsk) asker { return asker{m.Asker.Pid, m.Asker.St
 // keptAnswer is an answer that the user gave for a while.
 type keptAnswer struct {
 	binding
+	agent  string // as the user reads it
 	page   []byte // locked memory, which holds the answer
 	answer []byte
 	until  time.Time
@@ -58,16 +65,22 @@ type keptAnswer struct {
 // keptAnswers holds kept answers, the newest last. The desk's mutex guards it.
 type keptAnswers []*keptAnswer
 
-// isStale reports whether its time is over. Sleep ends it, too: the clock excludes that.
-func (k *keptAnswer) isStale(now time.Time) bool {
-	return !now.Before(k.until) || k.slept.SleepSinceLast() > 0
+// findEnd returns why its time is over, or "". Sleep ends it, too: the clock excludes that.
+func (k *keptAnswer) findEnd(now time.Time) (why string) {
+	switch {
+	case k.slept.SleepSinceLast() > 0:
+		return "the computer slept"
+	case !now.Before(k.until):
+		return fmt.Sprintf("%d minutes are over", keepFor/time.Minute)
+	}
+	return ""
 }
 
 // CountKept returns how many answers are kept, for which program the newest is, and until when.
 func (d *Desk) CountKept() (count int, program string, until time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.kept.dropStale(time.Now())
+	d.checkKeptLocked(time.Now())
 	if count = len(d.kept); count == 0 {
 		return 0, "", time.Time{}
 	}
@@ -75,18 +88,13 @@ func (d *Desk) CountKept() (count int, program string, until time.Time) {
 	return count, newest.program, newest.until
 }
 
-// ForgetKept forgets the answers that the user gave for a while, and reports whether there was
-// one.
-func (d *Desk) ForgetKept() (had bool) {
+// ForgetKept forgets the answers that the user gave for a while, and reports whether there was one.
+// why completes "no longer kept"; "" is the refuse key.
+func (d *Desk) ForgetKept(why string) (had bool) {
+	why = cmp.Or(why, "you pressed "+d.conf.Refuse())
 	d.mu.Lock()
-	had = len(d.kept) > 0
-	d.kept.drop(func(*keptAnswer) bool { return true })
-	d.mu.Unlock()
-	if had {
-		d.conf.Show("the password is no longer kept")
-		d.conf.Repaint()
-	}
-	return had
+	defer d.mu.Unlock()
+	return d.dropKeptLocked(func(*keptAnswer) string { return why })
 }
 
 // Close forgets the answers that are kept, at the session's end.
@@ -98,12 +106,28 @@ func (d *Desk) Close() {
 
 // mayKeepLocked reports whether the user may give the answer to the first question for a while.
 func (d *Desk) mayKeepLocked() bool {
-	if len(d.queue) == 0 || !d.queue[0].lost.IsZero() || d.conf.WatchEnd == nil {
+	if len(d.queue) == 0 || !d.queue[0].lost.IsZero() {
 		return false
 	}
 	_, ok := bindingOf(d.queue[0].ask)
-	return ok && d.conf.CanAsk() && d.conf.CanKeep()
+	return ok && d.canShowKeptLocked()
 }
+
+// canShowKeptLocked reports whether the user can read here what is kept.
+func (d *Desk) canShowKeptLocked() bool {
+	return d.conf.WatchEnd != nil && d.conf.CanAsk() && d.conf.CanKeep() && d.cols >= keepCols && d.rows >= keepRows
+}
+
+// setSizeLocked notes the size of the user's screen. Kept answers end on one that is too small.
+func (d *Desk) setSizeLocked(cols, rows int) {
+	d.cols, d.rows = cols, rows
+	if len(d.kept) > 0 && !d.canShowKeptLocked() {
+		d.dropKeptLocked(func(*keptAnswer) string { return unseen })
+	}
+}
+
+// unseen says why an answer is kept no longer whose sign cannot be shown.
+const unseen = "no sign can say so here"
 
 // keepLocked keeps an answer to the first question, and reports whether it does. It needs memory
 // that stays in place, and an agent that runs.
@@ -117,11 +141,17 @@ func (d *Desk) keepLocked(answer []byte) bool {
 		return false
 	}
 	m := d.queue[0].ask
-	k := &keptAnswer{page: page, served: []asker{askerOf(m)}, until: time.Now().Add(keepFor)}
+	k := &keptAnswer{
+		agent: describeAgent(&m.Asker), page: page, served: []asker{askerOf(m)},
+		until: time.Now().Add(keepFor),
+	}
 	k.binding, _ = bindingOf(m)
 	k.unwind = append(k.unwind, func() { _ = unix.Munmap(page) })
-	drop := func() { d.dropKept(k) }
-	stop, isWatched := d.conf.WatchEnd(k.agentPid, k.agentStarted, drop)
+	stop, isWatched := d.conf.WatchEnd(k.agentPid, k.agentStarted, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.dropOneLocked(k, k.agent+" has ended")
+	})
 	if isWatched {
 		k.unwind = append(k.unwind, stop)
 	}
@@ -131,12 +161,18 @@ func (d *Desk) keepLocked(answer []byte) bool {
 	}
 	k.answer = page[:copy(page, answer)]
 	k.slept.SleepSinceLast() // begins the count
-	end := time.AfterFunc(keepFor, drop)
-	k.unwind = append(k.unwind, func() { end.Stop() })
+	var check *time.Timer
+	check = time.AfterFunc(checkEvery, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.checkKeptLocked(time.Now()); slices.Contains(d.kept, k) {
+			check.Reset(min(checkEvery, time.Until(k.until)))
+		}
+	})
+	k.unwind = append(k.unwind, func() { check.Stop() })
 	d.kept.drop(func(old *keptAnswer) bool { return old.binding == k.binding })
 	if len(d.kept) == maxKept {
-		oldest := d.kept[0]
-		d.kept.drop(func(old *keptAnswer) bool { return old == oldest })
+		d.dropOneLocked(d.kept[0], "a newer one is")
 	}
 	d.kept = append(d.kept, k)
 	return true
@@ -145,7 +181,7 @@ func (d *Desk) keepLocked(answer []byte) bool {
 // useKeptLocked answers a question with an answer kept for it, and returns a remark for the user,
 // "" if they have to be asked. A program that asks again found the answer wrong: it is forgotten.
 func (d *Desk) useKeptLocked(m *protocol.SecretAsk, to hpke.PublicKey) (remark string) {
-	d.kept.dropStale(time.Now())
+	d.checkKeptLocked(time.Now())
 	b, ok := bindingOf(m)
 	at := slices.IndexFunc(d.kept, func(k *keptAnswer) bool { return k.binding == b })
 	if !ok || at < 0 {
@@ -153,9 +189,15 @@ func (d *Desk) useKeptLocked(m *protocol.SecretAsk, to hpke.PublicKey) (remark s
 	}
 	k := d.kept[at]
 	sealed, err := sealAnswer(m, to, k.answer)
-	if err != nil || m.Again || slices.Contains(k.served, askerOf(m)) ||
-		!d.conf.CanAsk() || !d.conf.CanKeep() {
-		d.kept.drop(func(other *keptAnswer) bool { return other == k })
+	why := ""
+	switch {
+	case m.Again || slices.Contains(k.served, askerOf(m)):
+		why = k.program + " asks again"
+	case err != nil || !d.canShowKeptLocked():
+		why = unseen
+	}
+	if why != "" {
+		d.dropOneLocked(k, why)
 		return ""
 	}
 	k.served = append(k.served, askerOf(m))
@@ -164,18 +206,61 @@ func (d *Desk) useKeptLocked(m *protocol.SecretAsk, to hpke.PublicKey) (remark s
 		SealedB64: sealed,
 	})
 	d.report(&question{ask: m, came: time.Now()}, usedKept, "")
-	return fmt.Sprintf("%s used the kept password: %s", describeAgent(&m.Asker), d.quoteCommand(m))
+	use := ""
+	if n := len(k.served) - 1; n > 1 { // the user may have missed the others
+		use = fmt.Sprintf(" (use %d)", n)
+	}
+	return fmt.Sprintf("%s used the kept password%s: %s", describeAgent(&m.Asker), use,
+		d.quoteCommand(m))
 }
 
-func (d *Desk) dropKept(k *keptAnswer) {
-	d.mu.Lock()
-	d.kept.drop(func(other *keptAnswer) bool { return other == k })
-	d.mu.Unlock()
-	d.conf.Repaint()
+// checkKeptLocked forgets the answers whose time is over.
+func (d *Desk) checkKeptLocked(now time.Time) {
+	d.dropKeptLocked(func(k *keptAnswer) string { return k.findEnd(now) })
 }
 
-func (a *keptAnswers) dropStale(now time.Time) {
-	a.drop(func(k *keptAnswer) bool { return k.isStale(now) })
+// dropOneLocked forgets a kept answer.
+func (d *Desk) dropOneLocked(k *keptAnswer, why string) {
+	d.dropKeptLocked(func(other *keptAnswer) string {
+		if other == k {
+			return why
+		}
+		return ""
+	})
+}
+
+// dropKeptLocked forgets the answers for which findWhy returns a reason, and tells the user that
+// one.
+func (d *Desk) dropKeptLocked(findWhy func(*keptAnswer) string) (had bool) {
+	why, program, before := "", "", len(d.kept)
+	d.kept.drop(func(k *keptAnswer) bool {
+		reason := findWhy(k)
+		if reason != "" {
+			why, program = reason, k.program
+		}
+		return reason != ""
+	})
+	rest := len(d.kept)
+	if rest == before {
+		return false
+	}
+	text := "the password for " + program + " is"
+	if before-rest > 1 {
+		text = fmt.Sprintf("%d passwords are", before-rest)
+	}
+	text += " no longer kept: " + why
+	switch rest {
+	case 0:
+	case 1:
+		text += " (1 other still is)"
+	default:
+		text += fmt.Sprintf(" (%d others still are)", rest)
+	}
+	go func() { // beside this call: it paints, and the painter locks the desk
+		d.conf.Show(text)
+		d.conf.Repaint()
+	}()
+	return true
 }
 
 func (a *keptAnswers) drop(isMeant func(*keptAnswer) bool) {

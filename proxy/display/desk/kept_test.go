@@ -1,7 +1,10 @@
 package desk
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,6 +106,42 @@ func TestAnAnswerForAWhile(t *testing.T) {
 		require.Equal(t, []string{"“claude” used the kept password: “sudo make install” in “~/app”"}, s.shown)
 		require.Equal(t, []string{answeredKept, usedKept}, []string{s.told[0].Fate, s.told[1].Fate})
 		require.Equal(t, "sudo make install", s.told[1].Command)
+		s.answer(s.keepable("3", nil))
+		require.Equal(t, "“claude” used the kept password (use 2): “sudo make install” in “~/app”", s.shown[1], "the user may have missed the first")
+	})
+	run(t, "read at every size", func(t *testing.T, s *stage) {
+		s.letKeep()
+		s.keepable("1", nil)
+		s.show()
+		require.Empty(t, s.press("\x07secret"))
+		for cols := 1; cols <= 130; cols++ {
+			for rows := 1; rows <= 30; rows++ {
+				at := fmt.Sprintf("%d columns, %d rows", cols, rows)
+				offered, _ := s.ComposeLine(cols, rows)
+				require.Empty(t, s.press("\t"))
+				line, _ := s.ComposeLine(cols, rows)
+				isOffered := cols >= keepCols && rows >= keepRows
+				require.Equal(t, isOffered, strings.Contains(offered, "Tab: for 15 min"), at)
+				require.Equal(t, isOffered, strings.Contains(line, "kept 15 min: ••••••▏"), at+line)
+				require.Equal(t, isOffered, strings.Contains(line, "Tab: only once"), at)
+				require.Equal(t, isOffered, s.keeping, at)
+				if s.keeping {
+					require.Empty(t, s.press("\t"))
+				}
+			}
+		}
+		s.Withdraw("1")
+	})
+	run(t, "a window made small under the user's choice", func(t *testing.T, s *stage) {
+		s.letKeep()
+		m := s.keepable("1", nil)
+		s.show()
+		require.Empty(t, s.press("\x07\tsecret"))
+		line, _ := s.ComposeLine(30, 24)
+		require.NotContains(t, line, "kept")
+		require.Empty(t, s.press("\r"))
+		s.answer(m)
+		require.Zero(t, s.count())
 	})
 	run(t, "once, after all", func(t *testing.T, s *stage) {
 		s.letKeep()
@@ -193,15 +232,22 @@ func TestAnotherQuestionIsAsked(t *testing.T) {
 
 // What ends the time of a kept answer, and that its memory is empty then.
 func TestWhatEndsAKeptAnswer(t *testing.T) {
+	reasons := map[string]string{
+		"its time": "15 minutes are over", "the agent's end": "“claude” has ended", "the key": `you pressed Ctrl+\`,
+		"a word from outside": "bob stopped it", "a lost gateway": "the gateway is gone", "leaving": "this terminal was left",
+		"sleep": "the computer slept", "the sign's end": unseen, "a small window": unseen, "a refusal": `you pressed Ctrl+\`,
+	}
 	for name, end := range map[string]func(s *stage, w *watched, first *protocol.SecretAsk){
+		"a small window": func(s *stage, _ *watched, _ *protocol.SecretAsk) { s.ComposeLine(keepCols-1, 24); s.ComposeLine(80, 24) },
 		"its time":            func(*stage, *watched, *protocol.SecretAsk) { time.Sleep(keepFor) },
 		"the agent's end":     func(_ *stage, w *watched, _ *protocol.SecretAsk) { w.ended[asker{7, 3}]() },
 		"the key":             func(s *stage, _ *watched, _ *protocol.SecretAsk) { require.Empty(s.t, s.press("\x1c")) },
-		"a word from outside": func(s *stage, _ *watched, _ *protocol.SecretAsk) { require.True(s.t, s.ForgetKept()) },
+		"a word from outside": func(s *stage, _ *watched, _ *protocol.SecretAsk) { require.True(s.t, s.ForgetKept("bob stopped it")) },
 		"a lost gateway":      func(s *stage, _ *watched, _ *protocol.SecretAsk) { s.LoseGateway() },
 		"leaving":             func(s *stage, _ *watched, _ *protocol.SecretAsk) { s.Leave() },
 		"sleep": func(s *stage, _ *watched, _ *protocol.SecretAsk) {
 			s.kept[0].slept.Total = func() time.Duration { return 1 << 62 }
+			time.Sleep(checkEvery)
 		},
 		"the sign's end": func(s *stage, _ *watched, _ *protocol.SecretAsk) {
 			s.signless = true
@@ -243,8 +289,9 @@ func TestWhatEndsAKeptAnswer(t *testing.T) {
 			s.requireKept(true, "before")
 			end(s, w, first)
 			synctest.Wait()
-			require.Zero(t, s.count())
+			require.Zero(t, len(s.kept), "before anything looks")
 			require.Empty(t, w.ended, "no process is watched in vain")
+			require.Equal(t, "the password for sudo is no longer kept: "+cmp.Or(reasons[name], "sudo asks again"), s.shown[len(s.shown)-1])
 			s.requireKept(false, "after")
 		})
 	}
@@ -253,7 +300,7 @@ func TestWhatEndsAKeptAnswer(t *testing.T) {
 		s.keep(nil)
 		time.Sleep(keepFor - time.Second)
 		s.requireKept(true, "before")
-		s.ForgetKept()
+		s.ForgetKept("over")
 	})
 	run(t, "memory is emptied", func(t *testing.T, s *stage) {
 		s.letKeep()
@@ -264,7 +311,7 @@ func TestWhatEndsAKeptAnswer(t *testing.T) {
 		unwind := k.unwind
 		k.unwind = nil // the memory stays readable
 		mapped := k.page
-		s.ForgetKept()
+		s.ForgetKept("over")
 		require.Empty(t, slices.DeleteFunc(slices.Clone(mapped), func(b byte) bool { return b == 0 }))
 		for _, undo := range unwind {
 			undo()
@@ -285,7 +332,8 @@ func TestWhatEndsAKeptAnswer(t *testing.T) {
 		s.letKeep()
 		s.keep(nil)
 		require.Empty(t, s.press("\x1c\x1c"))
-		require.Equal(t, []string{"the password is no longer kept"}, s.shown)
+		synctest.Wait()
+		require.Equal(t, []string{`the password for sudo is no longer kept: you pressed Ctrl+\`}, s.shown)
 	})
 	run(t, "another question under the user's choice", func(t *testing.T, s *stage) {
 		s.letKeep()
@@ -306,8 +354,12 @@ func TestWhatEndsAKeptAnswer(t *testing.T) {
 			s.keep(func(m *protocol.SecretAsk) { m.Asker.Target = string(rune('a' + i)) })
 		}
 		require.Equal(t, maxKept, s.count())
+		synctest.Wait()
+		require.Equal(t, []string{"the password for sudo is no longer kept: a newer one is (3 others still are)"}, s.shown)
 		s.keepable("2", func(m *protocol.SecretAsk) { m.Asker.Target = "a" })
 		require.True(t, s.HasQuestion(), "the oldest is forgotten")
-		s.ForgetKept()
+		s.ForgetKept("over")
+		synctest.Wait()
+		require.Equal(t, "4 passwords are no longer kept: over", s.shown[1])
 	})
 }

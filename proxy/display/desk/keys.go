@@ -46,7 +46,7 @@ func (d *Desk) ConfirmInText() (took bool) {
 // people press it twice, so the desk also takes it for a while afterwards. Each press drops the kept
 // answers.
 func (d *Desk) NoteReclaimKey(now time.Time) (took bool) {
-	forgot := d.ForgetKept()
+	forgot := d.ForgetKept("")
 	d.mu.Lock()
 	defer d.conf.Repaint()
 	defer d.mu.Unlock()

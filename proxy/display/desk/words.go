@@ -39,6 +39,7 @@ func (d *Desk) HasQuestion() bool {
 func (d *Desk) ComposeLine(cols, rows int) (line string, number uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.setSizeLocked(cols, rows)
 	switch {
 	case d.open:
 		return d.inputLine(cols, max(1, min(rows-1, maxRows))), d.number
@@ -74,6 +75,10 @@ func (d *Desk) inputLine(cols, most int) string {
 	}
 	head, keep := wanted(m.Kind)+" for "+m.Asker.Program, ""
 	switch {
+	case !d.canShowKeptLocked():
+		d.keeping = false
+	case d.keeping && cols < 2*keepCols: // the part about its time is not cut off
+		head, keep = "kept 15 min", " · Tab: only once"
 	case d.keeping:
 		head, keep = head+", kept 15 min", " · Tab: only once"
 	case d.mayKeepLocked():

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,12 +73,34 @@ read -r line < go
 	got := run.Wait()
 	require.Equal(t, "0\n0\n0\n0\n", got.Out, got.Err)
 	require.NotContains(t, got.Err, s.canary)
-	s.desk.WaitGone(sign) // the agent has ended
+	s.desk.Wait("the password for sudo is no longer kept: “an agent” has ended")
+	s.desk.WaitGone(sign)
+	s.proxyForgets()
 
 	s.desk.Press("C-d")
 	s.waitRecorded()
 	require.Equal(t, []string{"keep", "keep", "kept", "refuse", "keep", "kept"}, s.fates())
 	require.Greater(t, searchFiles(t, s.dir, s.canary), 3)
+}
+
+// proxyForgets waits until the proxy's memory holds no part of the password that would be of use. The
+// goroutine that reads the keyboard may still have it in hand.
+func (s *sudoer) proxyForgets() {
+	s.T.Helper()
+	for _, process := range s.Processes() {
+		number, line, _ := strings.Cut(process, " ")
+		if !strings.HasPrefix(line, "proxy ") {
+			continue
+		}
+		pid, err := strconv.Atoi(number)
+		require.NoError(s.T, err)
+		s.Until(func() bool {
+			holds, err := memoryHolds(pid, s.canary[1:]) // the next key overwrites the first of its letters
+			return err == nil && !holds
+		}, func() string { return "the proxy's memory holds the password" })
+		return
+	}
+	require.Fail(s.T, "no proxy runs")
 }
 
 // fates returns what the log says became of the questions.
