@@ -90,6 +90,7 @@ type Desk struct {
 	queue  []*question // the first one is shown
 	number uint64      // of the first question; a new one each time that it is shown again
 	shown  time.Time   // since when it can be read, or zero
+	small  bool        // the line says only that the window has no room for it
 	begun  time.Time   // when its turn came
 	// ignored is the number of the question for which the last press of the answer's key did not
 	// count.
@@ -183,7 +184,7 @@ func (d *Desk) findSameLocked(m *protocol.SecretAsk) *question {
 // beginLocked begins the turn of the first question.
 func (d *Desk) beginLocked() {
 	d.number++
-	d.shown, d.begun = time.Time{}, time.Now()
+	d.shown, d.small, d.begun = time.Time{}, false, time.Now()
 }
 
 // Withdraw removes a question whose program no longer waits.
@@ -341,7 +342,12 @@ func (d *Desk) NoteShown(now time.Time, number uint64) {
 func (d *Desk) NoteUnshown() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.shown = time.Time{}
+	d.shown, d.small = time.Time{}, false
+}
+
+// standsLocked reports whether the line is about the first question, and its keys are the desk's.
+func (d *Desk) standsLocked() bool {
+	return len(d.queue) > 0 && (!d.shown.IsZero() || d.small)
 }
 
 // isAnswerableLocked reports whether the question has been readable long enough for a key to be

@@ -473,6 +473,43 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
+// In a window without room for a question the line names the key that refuses, which does. The
+// answer key does nothing, and what follows it is not the program's: it may be the password.
+func TestTheKeysOfAQuestionWithoutRoom(t *testing.T) {
+	for _, kind := range []string{protocol.SecretHidden, protocol.SecretText, protocol.SecretConfirm} {
+		run(t, kind, func(t *testing.T, s *stage) {
+			m := s.ask("1", kind, "[sudo] password for ada: ")
+			line, number := s.ComposeLine(40, 3)
+			require.Zero(t, number)
+			require.Contains(t, line, `Ctrl+\`)
+			s.NoteShown(time.Now(), number)
+			time.Sleep(time.Minute)
+			typed := "secret\r"
+			if kind == protocol.SecretConfirm {
+				typed = ""
+			}
+			require.Empty(t, s.press("\x07"+typed))
+			require.Empty(t, s.sent)
+			require.Equal(t, "x", s.press("x"))
+			require.Empty(t, s.press("\x1c"))
+			got, _ := s.answer(m)
+			require.Equal(t, protocol.SecretRefused, got.Verdict)
+			time.Sleep(time.Minute)
+			require.Equal(t, "\x07\x1c", s.press("\x07\x1c"), "the keys are the program's again")
+		})
+	}
+	run(t, "made smaller", func(t *testing.T, s *stage) {
+		s.ask("1", protocol.SecretConfirm, "yes?")
+		s.show()
+		s.ComposeLine(40, 3)
+		require.Empty(t, s.press("\x07"))
+		require.Empty(t, s.sent)
+		s.NoteUnshown() // another question covers it: the keys are that one's
+		require.Equal(t, "\x07\x1c", s.press("\x07\x1c"))
+		s.Withdraw("1")
+	})
+}
+
 // Text that the user types or pastes goes into the one buffer that is wiped, and nowhere else.
 func TestAnAnswerIsNotCopied(t *testing.T) {
 	s := newStage(t)

@@ -19,7 +19,7 @@ func (d *Desk) NoteGrantKey(now time.Time) (took bool) {
 	defer d.mu.Unlock()
 	switch {
 	case d.open:
-	case len(d.queue) == 0 || d.shown.IsZero():
+	case !d.standsLocked():
 		return false
 	case !d.isAnswerableLocked(now):
 		d.ignored = d.number
@@ -39,7 +39,7 @@ func (d *Desk) NoteGrantKey(now time.Time) (took bool) {
 func (d *Desk) ConfirmInText() (took bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.open || len(d.queue) > 0 && !d.shown.IsZero()
+	return d.open || d.standsLocked()
 }
 
 // NoteReclaimKey notes that the user pressed the refuse key. The key repeats while it is held and
@@ -53,7 +53,7 @@ func (d *Desk) NoteReclaimKey(now time.Time) (took bool) {
 	switch {
 	case d.gone != "":
 		d.closeLineLocked()
-	case d.open, len(d.queue) > 0 && !d.shown.IsZero():
+	case d.open, d.standsLocked():
 		d.finishLocked(protocol.SecretRefused, nil)
 		d.swallow = now.Add(control.SwallowFor)
 	case forgot:

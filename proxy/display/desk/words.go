@@ -3,6 +3,7 @@ package desk
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"terminalproxy/protocol"
@@ -48,7 +49,9 @@ func (d *Desk) ComposeLine(cols, rows int) (line string, number uint64) {
 	}
 	text, keys := d.questionText(), d.questionKeys()
 	most := min(rows-1, maxRows)
-	if !notice.Fits(cols, most, text, keys) {
+	d.small = !notice.Fits(cols, most, text, keys)
+	if d.small {
+		d.shown = time.Time{}
 		short := "a program asks for your password: make the window larger to read it · " +
 			d.conf.Refuse() + " refuses"
 		if line, ok := notice.LayOutWhole(cols, max(1, rows-1), short); ok {

@@ -71,8 +71,12 @@ func TestTheSignSaysThatAPasswordIsKept(t *testing.T) {
 		` claude drives · kept `,
 	}, s.signForms(now))
 	for _, st := range []control.State{ // whatever an agent does, 40 columns have room for both facts
-		{}, {Occupied: true}, {Paused: true}, {Away: "a-program-with-a-long-name", Program: "a-program-with-a-long-name"},
-		{Away: "a-program-with-a-long-name", Never: "rule 1"}, {Level: protocol.LevelType},
+		{},
+		{Occupied: true},
+		{Paused: true},
+		{Away: "a-program-with-a-long-name", Program: "a-program-with-a-long-name"},
+		{Away: "a-program-with-a-long-name", Never: "rule 1"},
+		{Level: protocol.LevelType},
 	} {
 		st.Phase, st.Agent = control.Granted, control.Agent{ID: "a", Name: "a name of 20 letters"}
 		s.ShowState(st)
