@@ -284,6 +284,9 @@ func (d *Desk) finishLocked(verdict string, sealed []byte) {
 		}
 	}
 	d.queue = slices.Delete(d.queue, 0, 1)
+	if fate == answeredKept {
+		d.passKeptLocked()
+	}
 	d.closeLineLocked()
 	d.stray = time.Time{}
 	d.beginLocked()

@@ -115,7 +115,8 @@ func (d *Desk) mayKeepLocked() bool {
 
 // canShowKeptLocked reports whether the user can read here what is kept.
 func (d *Desk) canShowKeptLocked() bool {
-	return d.conf.WatchEnd != nil && d.conf.CanAsk() && d.conf.CanKeep() && d.cols >= keepCols && d.rows >= keepRows
+	return d.conf.WatchEnd != nil && d.conf.CanAsk() && d.conf.CanKeep() &&
+		d.cols >= keepCols && d.rows >= keepRows
 }
 
 // setSizeLocked notes the size of the user's screen. Kept answers end on one that is too small.
@@ -212,6 +213,22 @@ func (d *Desk) useKeptLocked(m *protocol.SecretAsk, to hpke.PublicKey) (remark s
 	}
 	return fmt.Sprintf("%s used the kept password%s: %s", describeAgent(&m.Asker), use,
 		d.quoteCommand(m))
+}
+
+// passKeptLocked answers the questions that wait already as it would answer later ones.
+func (d *Desk) passKeptLocked() {
+	newest := d.kept[len(d.kept)-1].binding
+	d.queue = slices.DeleteFunc(d.queue, func(q *question) bool {
+		b, _ := bindingOf(q.ask)
+		if b != newest || q.ask.Again || !q.lost.IsZero() {
+			return false
+		}
+		remark := d.useKeptLocked(q.ask, q.to)
+		if remark != "" {
+			go d.conf.Show(remark) // as in finishLocked
+		}
+		return remark != ""
+	})
 }
 
 // checkKeptLocked forgets the answers whose time is over.

@@ -109,6 +109,28 @@ func TestAnAnswerForAWhile(t *testing.T) {
 		s.answer(s.keepable("3", nil))
 		require.Equal(t, "“claude” used the kept password (use 2): “sudo make install” in “~/app”", s.shown[1], "the user may have missed the first")
 	})
+	run(t, "questions that wait already", func(t *testing.T, s *stage) {
+		s.letKeep()
+		s.keepable("1", nil)
+		s.keepable("2", func(m *protocol.SecretAsk) { m.Asker.Target = "bob" })
+		s.keepable("3", nil)
+		s.keepable("4", func(m *protocol.SecretAsk) { m.Again = true })
+		s.show()
+		require.Empty(t, s.press("\x07\tsecret\r"))
+		synctest.Wait()
+		answered := []string{}
+		for _, m := range s.sent {
+			answered = append(answered, protocol.RequestID(m))
+		}
+		require.ElementsMatch(t, []string{"1", "3"}, answered)
+		require.Equal(t, []string{"“claude” used the kept password: “sudo make install” in “~/app”"}, s.shown)
+		require.Equal(t, 1, s.count())
+		line, _ := s.ComposeLine(120, 24)
+		require.Contains(t, line, "1 of 2")
+		s.ForgetKept("over")
+		s.Withdraw("2")
+		s.Withdraw("4")
+	})
 	run(t, "read at every size", func(t *testing.T, s *stage) {
 		s.letKeep()
 		s.keepable("1", nil)
@@ -238,7 +260,10 @@ func TestWhatEndsAKeptAnswer(t *testing.T) {
 		"sleep": "the computer slept", "the sign's end": unseen, "a small window": unseen, "a refusal": `you pressed Ctrl+\`,
 	}
 	for name, end := range map[string]func(s *stage, w *watched, first *protocol.SecretAsk){
-		"a small window": func(s *stage, _ *watched, _ *protocol.SecretAsk) { s.ComposeLine(keepCols-1, 24); s.ComposeLine(80, 24) },
+		"a small window": func(s *stage, _ *watched, _ *protocol.SecretAsk) {
+			s.ComposeLine(keepCols-1, 24)
+			s.ComposeLine(80, 24)
+		},
 		"its time":            func(*stage, *watched, *protocol.SecretAsk) { time.Sleep(keepFor) },
 		"the agent's end":     func(_ *stage, w *watched, _ *protocol.SecretAsk) { w.ended[asker{7, 3}]() },
 		"the key":             func(s *stage, _ *watched, _ *protocol.SecretAsk) { require.Empty(s.t, s.press("\x1c")) },
