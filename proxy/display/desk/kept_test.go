@@ -136,8 +136,8 @@ func TestAnAnswerForAWhile(t *testing.T) {
 		s.keepable("1", nil)
 		s.show()
 		require.Empty(t, s.press("\x07secret"))
-		for cols := 1; cols <= 130; cols++ {
-			for rows := 1; rows <= 30; rows++ {
+		for _, cols := range []int{1, 20, 39, 40, 41, 60, 79, 80, 81, 130} {
+			for rows := 1; rows <= 12; rows++ {
 				at := fmt.Sprintf("%d columns, %d rows", cols, rows)
 				offered, _ := s.ComposeLine(cols, rows)
 				require.Empty(t, s.press("\t"))
@@ -271,7 +271,9 @@ func TestWhatEndsAKeptAnswer(t *testing.T) {
 		"a lost gateway":      func(s *stage, _ *watched, _ *protocol.SecretAsk) { s.LoseGateway() },
 		"leaving":             func(s *stage, _ *watched, _ *protocol.SecretAsk) { s.Leave() },
 		"sleep": func(s *stage, _ *watched, _ *protocol.SecretAsk) {
+			s.mu.Lock()
 			s.kept[0].slept.Total = func() time.Duration { return 1 << 62 }
+			s.mu.Unlock()
 			time.Sleep(checkEvery)
 		},
 		"the sign's end": func(s *stage, _ *watched, _ *protocol.SecretAsk) {
@@ -314,7 +316,9 @@ func TestWhatEndsAKeptAnswer(t *testing.T) {
 			s.requireKept(true, "before")
 			end(s, w, first)
 			synctest.Wait()
-			require.Zero(t, len(s.kept), "before anything looks")
+			s.mu.Lock()
+			require.Empty(t, s.kept, "before anything looks")
+			s.mu.Unlock()
 			require.Empty(t, w.ended, "no process is watched in vain")
 			require.Equal(t, "the password for sudo is no longer kept: "+cmp.Or(reasons[name], "sudo asks again"), s.shown[len(s.shown)-1])
 			s.requireKept(false, "after")
