@@ -72,6 +72,7 @@ func TestWhoMayAsk(t *testing.T) {
 		{"a shell called ssh", asked(program("/usr/bin/bash", "ssh")), "", refusedHelper},
 		{"git credential fill", asked(gitFill), "", refusedFill},
 		{"a sudo that is not root's", asked(process{pid: 40, name: "sudo", path: "/home/ada/sudo", args: []string{"sudo"}, real: ada, effective: ada}), "", refusedSudo},
+		{"a sudo whose command the helper is", with(asked(sudo()), func(f *facts) { f.chain[0].relays = true }), "", refusedOutput},
 		{"another name for root's rights", asked(process{pid: 40, name: "pkexec", real: ada, effective: 0}), "", refusedHelper},
 		{"to a file", with(asked(sudo()), func(f *facts) { f.stdout = "/tmp/x" }), "", refusedOutput},
 		{"to a FIFO", with(asked(sudo()), func(f *facts) { f.stdout = "/tmp/fifo" }), "", refusedOutput},

@@ -20,6 +20,9 @@ type process struct {
 	tracer      int // the debugger's process, or 0
 	// system means that the program's file is root's alone to change.
 	system bool
+	// relays means that it handles signals for job control and the window, as sudo does from when it
+	// has started the command.
+	relays bool
 }
 
 // program returns the name of the program that runs. The kernel hides the path of a program that
@@ -127,8 +130,11 @@ func (f *facts) findProgram() (string, error) {
 	case f.agent != nil:
 		return f.findClient()
 	case name == "sudo" || name == "sudo-rs":
-		if !parent.isRoots() {
+		switch {
+		case !parent.isRoots():
 			return "", refusedSudo
+		case parent.relays: // it would print the answer: it logs what its command prints
+			return "", refusedOutput
 		}
 		return "sudo", nil
 	case parent.effective != f.asker.effective:

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -182,6 +183,7 @@ func readProcess(pid int) (process, error) {
 	}
 	p.real, p.effective = field(status, "Uid:", 0), field(status, "Uid:", 1)
 	p.tracer = field(status, "TracerPid:", 0)
+	p.relays = catchesAny(status, unix.SIGCONT, unix.SIGTSTP, unix.SIGWINCH)
 	p.path, _ = os.Readlink(procFile(pid, "exe"))
 	p.dir, _ = os.Readlink(procFile(pid, "cwd"))
 	p.system = isSystemFile(p.path, procFile(pid, "exe"))
@@ -255,6 +257,16 @@ func field(status []byte, label string, at int) int {
 		}
 	}
 	return -1
+}
+
+// catchesAny reports whether a process handles one of these signals, by its status.
+func catchesAny(status []byte, signals ...unix.Signal) bool {
+	_, rest, _ := bytes.Cut(status, []byte("\nSigCgt:\t"))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	caught, err := strconv.ParseUint(string(line), 16, 64)
+	return err == nil && slices.ContainsFunc(signals, func(s unix.Signal) bool {
+		return caught&(1<<(s-1)) != 0
+	})
 }
 
 // isBeside reports whether a process is in our namespaces of processes and users.

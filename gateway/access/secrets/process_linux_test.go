@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // dialSelf returns the server's end of a socket that this process has dialled.
@@ -91,4 +92,13 @@ func TestWhoseProgramItIs(t *testing.T) {
 	require.False(t, isSystemFile(own, own))
 	require.False(t, isSystemFile("/bin/sh/../none", shell))
 	require.False(t, isSystemFile("", shell))
+}
+
+// The signals that sudo handles while it asks, and while its command runs, as sudo 1.9.13 shows them.
+func TestWhichSudoRunsItsCommand(t *testing.T) {
+	for caught, want := range map[string]bool{"0000000000016a07": false, "00000000080b7a07": true, "0000000000000000": false} {
+		status := "SigIgn:\t0000000000001000\nSigCgt:\t" + caught + "\nCapInh:\t0000000000000000\n"
+		require.Equal(t, want, catchesAny([]byte(status), unix.SIGCONT, unix.SIGTSTP, unix.SIGWINCH), caught)
+	}
+	require.False(t, catchesAny(nil, unix.SIGCONT))
 }

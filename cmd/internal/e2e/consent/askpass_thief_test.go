@@ -71,3 +71,21 @@ func TestNoOneTakesTheHelpersPlace(t *testing.T) {
 	require.Contains(t, run(eavesdropper), "the answer would go elsewhere than to the program that asks")
 	require.NotContains(t, s.desk.Screen(), "wants your password")
 }
+
+// A helper that sudo runs as its command gets no answer: a sudo that logs what its command prints has
+// made the pipe, and would print the answer to the agent.
+func TestSudoRunsNoHelper(t *testing.T) {
+	for _, settings := range []string{"log_output", "log_output,!use_pty", "!log_output"} {
+		t.Run(settings, func(t *testing.T) {
+			s := newSudoer(t)
+			s.Write("sudoers", s.Content("sudoers")+"Defaults "+settings+"\n")
+			require.NoError(t, os.Chmod(s.Path("sudoers"), 0o440))
+			got := s.start(`sudo -u ` + account + ` env TERMINALPROXY_DIR="$TERMINALPROXY_DIR" "$SUDO_ASKPASS" "[sudo] password for x: " < /dev/null | cat`)
+			s.Until(func() bool {
+				require.NotContains(t, s.desk.Screen(), "wants your password")
+				return strings.Contains(got.Err.String(), "the answer would go elsewhere than to the program that asks")
+			}, got.Err.String)
+			require.Empty(t, got.Wait().Out)
+		})
+	}
+}
