@@ -69,9 +69,9 @@ func (f *facts) typedCommand(program string) *process {
 	return &f.chain[at]
 }
 
-// findAgent returns the nearest agent among the ancestors, how it is called, and whether a connected
-// client says so. Without an agent it is the farthest ancestor, since unknown programs start as many
-// others as they like, and has no name.
+// findAgent returns the nearest agent among the ancestors, how it is called, and whether a client
+// that is connected says so. Without an agent it returns the farthest ancestor, without a name:
+// unknown programs start as many others as they like.
 func (f *facts) findAgent(clients map[int]string) (agent *process, name string, proven bool) {
 	started := map[int]string{}
 	for pid, name := range clients {
@@ -90,8 +90,8 @@ func (f *facts) findAgent(clients map[int]string) (agent *process, name string, 
 	return &f.chain[len(f.chain)-1], "", false
 }
 
-// adoptsOrphans reports whether a process is the parent of those whose parent has ended: it started
-// neither them nor what else runs below it.
+// adoptsOrphans reports whether a process is the parent of those whose parent has ended: it did not
+// start them, nor what else runs below it.
 func (p *process) adoptsOrphans() bool { return p.pid == 1 || p.program() == "systemd" }
 
 // looksLike returns the coding agent that a process looks like, or "".

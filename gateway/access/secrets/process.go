@@ -20,8 +20,8 @@ type process struct {
 	tracer      int // the debugger's process, or 0
 	// system means that the program's file is root's alone to change.
 	system bool
-	// relays means that it handles signals for job control and the window, as sudo does from when it
-	// has started the command.
+	// relays means that it handles signals for job control and the window, as sudo does once it has
+	// started its command.
 	relays bool
 }
 

@@ -105,12 +105,20 @@ type Desk struct {
 	gone    string // says why that answer goes nowhere, or ""
 	lost    *time.Timer
 	kept    keptAnswers
-
-	cols, rows int // of the user's screen
+	screen  size
 }
 
 // New returns a desk without questions.
-func New(conf Config) *Desk { return &Desk{conf: conf, number: FirstNumber} }
+func New(conf Config) *Desk {
+	d := &Desk{conf: conf, number: FirstNumber}
+	d.kept.tell = func(text string) {
+		go func() { // beside this call: it paints, and the painter locks the desk
+			d.conf.Show(text)
+			d.conf.Repaint()
+		}()
+	}
+	return d
+}
 
 // Ask adds a question. A question that cannot be asked is answered at once.
 func (d *Desk) Ask(m *protocol.SecretAsk) {

@@ -20,8 +20,8 @@ const (
 	maxKept = 4
 	// checkEvery is how soon sleep is noticed after it.
 	checkEvery = 5 * time.Second
-	// keepCols and keepRows are the smallest window that shows each word about them: in the line for
-	// the answer, and in the sign, whatever an agent does.
+	// keepCols and keepRows are the smallest window that shows each word about them, in the line
+	// for the answer and in the sign, whatever an agent does.
 	keepCols, keepRows = 40, 4
 )
 
@@ -63,7 +63,10 @@ type keptAnswer struct {
 }
 
 // keptAnswers holds kept answers, the newest last. The desk's mutex guards it.
-type keptAnswers []*keptAnswer
+type keptAnswers struct {
+	all  []*keptAnswer
+	tell func(text string) // tells the user
+}
 
 // findEnd returns why its time is over, or "". Sleep ends it, too: the clock excludes that.
 func (k *keptAnswer) findEnd(now time.Time) (why string) {
@@ -80,21 +83,21 @@ func (k *keptAnswer) findEnd(now time.Time) (why string) {
 func (d *Desk) CountKept() (count int, program string, until time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.checkKeptLocked(time.Now())
-	if count = len(d.kept); count == 0 {
+	d.kept.dropOver(time.Now())
+	if count = len(d.kept.all); count == 0 {
 		return 0, "", time.Time{}
 	}
-	newest := d.kept[count-1]
+	newest := d.kept.all[count-1]
 	return count, newest.program, newest.until
 }
 
-// ForgetKept forgets the answers that the user gave for a while, and reports whether there was one.
-// why completes "no longer kept"; "" is the refuse key.
+// ForgetKept forgets the answers that the user gave for a while, and reports whether there was
+// one. why completes "no longer kept"; "" is the refuse key.
 func (d *Desk) ForgetKept(why string) (had bool) {
 	why = cmp.Or(why, "you pressed "+d.conf.Refuse())
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.dropKeptLocked(func(*keptAnswer) string { return why })
+	return d.kept.dropFor(func(*keptAnswer) string { return why })
 }
 
 // Close forgets the answers that are kept, at the session's end.
@@ -110,21 +113,16 @@ func (d *Desk) mayKeepLocked() bool {
 		return false
 	}
 	_, ok := bindingOf(d.queue[0].ask)
-	return ok && d.canShowKeptLocked()
+	return ok && d.conf.canShowKept(d.screen)
 }
 
-// canShowKeptLocked reports whether the user can read here what is kept.
-func (d *Desk) canShowKeptLocked() bool {
-	return d.conf.WatchEnd != nil && d.conf.CanAsk() && d.conf.CanKeep() &&
-		d.cols >= keepCols && d.rows >= keepRows
-}
+// size is that of the user's screen.
+type size struct{ cols, rows int }
 
-// setSizeLocked notes the size of the user's screen. Kept answers end on one that is too small.
-func (d *Desk) setSizeLocked(cols, rows int) {
-	d.cols, d.rows = cols, rows
-	if len(d.kept) > 0 && !d.canShowKeptLocked() {
-		d.dropKeptLocked(func(*keptAnswer) string { return unseen })
-	}
+// canShowKept reports whether the user can read on such a screen what is kept.
+func (c *Config) canShowKept(on size) bool {
+	return c.WatchEnd != nil && on.cols >= keepCols && on.rows >= keepRows && c.CanAsk() &&
+		c.CanKeep()
 }
 
 // unseen says why an answer is kept no longer whose sign cannot be shown.
@@ -151,7 +149,7 @@ func (d *Desk) keepLocked(answer []byte) bool {
 	stop, isWatched := d.conf.WatchEnd(k.agentPid, k.agentStarted, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.dropOneLocked(k, k.agent+" has ended")
+		d.kept.dropOne(k, k.agent+" has ended")
 	})
 	if isWatched {
 		k.unwind = append(k.unwind, stop)
@@ -166,39 +164,39 @@ func (d *Desk) keepLocked(answer []byte) bool {
 	check = time.AfterFunc(checkEvery, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if d.checkKeptLocked(time.Now()); slices.Contains(d.kept, k) {
+		if d.kept.dropOver(time.Now()); slices.Contains(d.kept.all, k) {
 			check.Reset(min(checkEvery, time.Until(k.until)))
 		}
 	})
 	k.unwind = append(k.unwind, func() { check.Stop() })
 	d.kept.drop(func(old *keptAnswer) bool { return old.binding == k.binding })
-	if len(d.kept) == maxKept {
-		d.dropOneLocked(d.kept[0], "a newer one is")
+	if len(d.kept.all) == maxKept {
+		d.kept.dropOne(d.kept.all[0], "a newer one is")
 	}
-	d.kept = append(d.kept, k)
+	d.kept.all = append(d.kept.all, k)
 	return true
 }
 
 // useKeptLocked answers a question with an answer kept for it, and returns a remark for the user,
 // "" if they have to be asked. A program that asks again found the answer wrong: it is forgotten.
 func (d *Desk) useKeptLocked(m *protocol.SecretAsk, to hpke.PublicKey) (remark string) {
-	d.checkKeptLocked(time.Now())
+	d.kept.dropOver(time.Now())
 	b, ok := bindingOf(m)
-	at := slices.IndexFunc(d.kept, func(k *keptAnswer) bool { return k.binding == b })
+	at := slices.IndexFunc(d.kept.all, func(k *keptAnswer) bool { return k.binding == b })
 	if !ok || at < 0 {
 		return ""
 	}
-	k := d.kept[at]
+	k := d.kept.all[at]
 	sealed, err := sealAnswer(m, to, k.answer)
 	why := ""
 	switch {
 	case m.Again || slices.Contains(k.served, askerOf(m)):
 		why = k.program + " asks again"
-	case err != nil || !d.canShowKeptLocked():
+	case err != nil || !d.conf.canShowKept(d.screen):
 		why = unseen
 	}
 	if why != "" {
-		d.dropOneLocked(k, why)
+		d.kept.dropOne(k, why)
 		return ""
 	}
 	k.served = append(k.served, askerOf(m))
@@ -217,7 +215,7 @@ func (d *Desk) useKeptLocked(m *protocol.SecretAsk, to hpke.PublicKey) (remark s
 
 // passKeptLocked answers the questions that wait already as it would answer later ones.
 func (d *Desk) passKeptLocked() {
-	newest := d.kept[len(d.kept)-1].binding
+	newest := d.kept.all[len(d.kept.all)-1].binding
 	d.queue = slices.DeleteFunc(d.queue, func(q *question) bool {
 		b, _ := bindingOf(q.ask)
 		if b != newest || q.ask.Again || !q.lost.IsZero() {
@@ -231,14 +229,14 @@ func (d *Desk) passKeptLocked() {
 	})
 }
 
-// checkKeptLocked forgets the answers whose time is over.
-func (d *Desk) checkKeptLocked(now time.Time) {
-	d.dropKeptLocked(func(k *keptAnswer) string { return k.findEnd(now) })
+// dropOver forgets the answers whose time is over.
+func (a *keptAnswers) dropOver(now time.Time) {
+	a.dropFor(func(k *keptAnswer) string { return k.findEnd(now) })
 }
 
-// dropOneLocked forgets a kept answer.
-func (d *Desk) dropOneLocked(k *keptAnswer, why string) {
-	d.dropKeptLocked(func(other *keptAnswer) string {
+// dropOne forgets a kept answer.
+func (a *keptAnswers) dropOne(k *keptAnswer, why string) {
+	a.dropFor(func(other *keptAnswer) string {
 		if other == k {
 			return why
 		}
@@ -246,18 +244,17 @@ func (d *Desk) dropOneLocked(k *keptAnswer, why string) {
 	})
 }
 
-// dropKeptLocked forgets the answers for which findWhy returns a reason, and tells the user that
-// one.
-func (d *Desk) dropKeptLocked(findWhy func(*keptAnswer) string) (had bool) {
-	why, program, before := "", "", len(d.kept)
-	d.kept.drop(func(k *keptAnswer) bool {
+// dropFor forgets the answers for which findWhy returns a reason, and tells the user that one.
+func (a *keptAnswers) dropFor(findWhy func(*keptAnswer) string) (had bool) {
+	why, program, before := "", "", len(a.all)
+	a.drop(func(k *keptAnswer) bool {
 		reason := findWhy(k)
 		if reason != "" {
 			why, program = reason, k.program
 		}
 		return reason != ""
 	})
-	rest := len(d.kept)
+	rest := len(a.all)
 	if rest == before {
 		return false
 	}
@@ -273,15 +270,13 @@ func (d *Desk) dropKeptLocked(findWhy func(*keptAnswer) string) (had bool) {
 	default:
 		text += fmt.Sprintf(" (%d others still are)", rest)
 	}
-	go func() { // beside this call: it paints, and the painter locks the desk
-		d.conf.Show(text)
-		d.conf.Repaint()
-	}()
+	a.tell(text)
 	return true
 }
 
+// drop forgets kept answers, and tells nothing.
 func (a *keptAnswers) drop(isMeant func(*keptAnswer) bool) {
-	*a = slices.DeleteFunc(*a, func(k *keptAnswer) bool {
+	a.all = slices.DeleteFunc(a.all, func(k *keptAnswer) bool {
 		if !isMeant(k) {
 			return false
 		}

@@ -272,7 +272,7 @@ func TestWhatEndsAKeptAnswer(t *testing.T) {
 		"leaving":             func(s *stage, _ *watched, _ *protocol.SecretAsk) { s.Leave() },
 		"sleep": func(s *stage, _ *watched, _ *protocol.SecretAsk) {
 			s.mu.Lock()
-			s.kept[0].slept.Total = func() time.Duration { return 1 << 62 }
+			s.kept.all[0].slept.Total = func() time.Duration { return 1 << 62 }
 			s.mu.Unlock()
 			time.Sleep(checkEvery)
 		},
@@ -317,7 +317,7 @@ func TestWhatEndsAKeptAnswer(t *testing.T) {
 			end(s, w, first)
 			synctest.Wait()
 			s.mu.Lock()
-			require.Empty(t, s.kept, "before anything looks")
+			require.Empty(t, s.kept.all, "before anything looks")
 			s.mu.Unlock()
 			require.Empty(t, w.ended, "no process is watched in vain")
 			require.Equal(t, "the password for sudo is no longer kept: "+cmp.Or(reasons[name], "sudo asks again"), s.shown[len(s.shown)-1])
@@ -334,7 +334,7 @@ func TestWhatEndsAKeptAnswer(t *testing.T) {
 	run(t, "memory is emptied", func(t *testing.T, s *stage) {
 		s.letKeep()
 		s.keep(nil)
-		k := s.kept[0]
+		k := s.kept.all[0]
 		page := append([]byte(nil), k.page...)
 		require.Contains(t, string(page), "secret")
 		unwind := k.unwind

@@ -40,7 +40,10 @@ func (d *Desk) HasQuestion() bool {
 func (d *Desk) ComposeLine(cols, rows int) (line string, number uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.setSizeLocked(cols, rows)
+	d.screen = size{cols, rows}
+	if len(d.kept.all) > 0 && !d.conf.canShowKept(d.screen) {
+		d.kept.dropFor(func(*keptAnswer) string { return unseen })
+	}
 	switch {
 	case d.open:
 		return d.inputLine(cols, max(1, min(rows-1, maxRows))), d.number
@@ -78,7 +81,7 @@ func (d *Desk) inputLine(cols, most int) string {
 	}
 	head, keep := wanted(m.Kind)+" for "+m.Asker.Program, ""
 	switch {
-	case !d.canShowKeptLocked():
+	case !d.conf.canShowKept(d.screen):
 		d.keeping = false
 	case d.keeping && cols < 2*keepCols: // the part about its time is not cut off
 		head, keep = "kept 15 min", " · Tab: only once"
@@ -141,7 +144,7 @@ func (d *Desk) wordQuestion(m *protocol.SecretAsk) string {
 // quoteCommand names the command of a question, and its directory.
 func (d *Desk) quoteCommand(m *protocol.SecretAsk) string {
 	words := "“" + cutMiddle(notice.Foreign(m.Asker.Command, protocol.MaxText), maxCommand) + "”"
-	if dir := d.shortDir(m.Asker.Cwd); dir != "" {
+	if dir := shortDir(m.Asker.Cwd, d.conf.Home); dir != "" {
 		words += " in “" + cutMiddle(dir, maxPlace) + "”"
 	}
 	return words
@@ -160,8 +163,8 @@ func (d *Desk) questionKeys() string {
 }
 
 // shortDir returns a directory as people write it.
-func (d *Desk) shortDir(dir string) string {
-	if rest, ok := strings.CutPrefix(dir, d.conf.Home); ok && d.conf.Home != "" &&
+func shortDir(dir, home string) string {
+	if rest, ok := strings.CutPrefix(dir, home); ok && home != "" &&
 		(rest == "" || rest[0] == '/') {
 		dir = "~" + rest
 	}
