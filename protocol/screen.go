@@ -2,6 +2,10 @@ package protocol
 
 import "strconv"
 
+// MostUnread is the most that Linux counts of input that a program has not read, in bytes: the size
+// of its line discipline's buffer. More may wait before that.
+const MostUnread = 4095
+
 // Limits of a [Frame].
 const (
 	MaxSize       = 1000 // columns or rows
@@ -202,7 +206,7 @@ type Activity struct {
 	LastExit *int  `json:"lastExit,omitempty"`
 	SinceMs  int64 `json:"sinceMs"`
 	// UnreadBytes is how much input, of anybody's, the program could read and has not, where the
-	// kernel says so.
+	// kernel says so: [MostUnread] stands for that or more.
 	UnreadBytes int `json:"unreadBytes,omitempty"`
 	// OutputStopped: Ctrl+S was typed, and the terminal passes on nothing of what the program
 	// prints until Ctrl+Q is.

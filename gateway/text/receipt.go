@@ -264,7 +264,11 @@ func DescribeOddReaction(
 		odd = append(odd, "the screen looks as before")
 	}
 	if a := after.Activity; a != nil && a.UnreadBytes > 0 {
-		odd = append(odd, "the program has not read its input yet ("+byteCount(a.UnreadBytes)+")")
+		unread := byteCount(a.UnreadBytes)
+		if a.UnreadBytes >= protocol.MostUnread {
+			unread += " or more"
+		}
+		odd = append(odd, "the program has not read its input yet ("+unread+")")
 	}
 	return strings.Join(odd, ": ")
 }

@@ -325,6 +325,7 @@ func TestWhetherTheScreenReactedIsSaid(t *testing.T) {
 		{"it did", 7, 0, frame(8), ""},
 		{"it did not", 7, 0, frame(7), "the screen did not react"},
 		{"not read", 7, 2, frame(7), "the screen did not react: the program has not read its input yet (2 bytes)"},
+		{"not read, as far as the kernel counts", 7, 4095, frame(7), "the screen did not react: the program has not read its input yet (4095 bytes or more)"},
 		{"echoed, not read", 7, 1, frame(8), "the program has not read its input yet (1 byte)"},
 		{"a flicker", 7, 0, &protocol.Frame{Seq: 9, Screen: protocol.Screen{Hash: "h3", Title: "vim"}}, "the screen looks as before"},
 		{"another title", 7, 0, &protocol.Frame{Seq: 9, Screen: protocol.Screen{Hash: "h3", Title: "vim +"}}, ""},
