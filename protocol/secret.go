@@ -78,6 +78,8 @@ type SecretAnswer struct {
 	SealedB64 []byte `json:"sealedB64,omitempty"`
 	// By names the person elsewhere who answered; "" is the user at the terminal.
 	By string `json:"by,omitempty"`
+	// Kept is set if no person was asked: the user has given an earlier answer for a while.
+	Kept bool `json:"kept,omitempty"`
 }
 
 // SecretWatch asks for the questions for secrets that are open now, and for each later one. It is
@@ -95,6 +97,7 @@ type SecretEnded struct {
 	// elsewhere if Moved.
 	Verdict string `json:"verdict,omitempty"`
 	By      string `json:"by,omitempty"`
+	Kept    bool   `json:"kept,omitempty"`
 	Moved   bool   `json:"moved,omitempty"`
 }
 

@@ -306,6 +306,7 @@ interface SecretEnded {
   sessionId: string;
   verdict?: 'answer' | 'refuse';
   by?: string;
+  kept?: boolean;
   moved?: boolean;
 }
 

@@ -202,7 +202,7 @@ func (d *Desk) useKeptLocked(m *protocol.SecretAsk, to hpke.PublicKey) (remark s
 	k.served = append(k.served, askerOf(m))
 	d.conf.Send(&protocol.SecretAnswer{
 		RequestID: m.RequestID, SessionID: d.conf.SessionID, Verdict: protocol.SecretGiven,
-		SealedB64: sealed,
+		SealedB64: sealed, Kept: true,
 	})
 	d.report(&question{ask: m, came: time.Now()}, usedKept, "")
 	use := ""

@@ -102,6 +102,7 @@ func TestAnAnswerForAWhile(t *testing.T) {
 		got, text := s.answer(second)
 		require.Equal(t, "secret", text)
 		require.NotEqual(t, first.SealedB64, got.SealedB64, "sealed anew")
+		require.Equal(t, []bool{false, true}, []bool{first.Kept, got.Kept}, "no person was asked")
 		require.False(t, s.HasQuestion())
 		require.Equal(t, []string{"“claude” used the kept password: “sudo make install” in “~/app”"}, s.shown)
 		require.Equal(t, []string{answeredKept, usedKept}, []string{s.told[0].Fate, s.told[1].Fate})

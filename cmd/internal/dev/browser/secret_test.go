@@ -51,13 +51,18 @@ func (g *gateway) askSecret(kind, prompt string) *secret {
 }
 
 // endSecret ends a question; pages that are away do not hear of it.
+// byKept stands for no person: an earlier answer is kept.
+const byKept = "a kept password"
+
 func (g *gateway) endSecret(s *secret, verdict, by string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.secrets, s.ask.RequestID)
 	for l := range g.links {
 		if l.watchesSecrets {
-			l.put(&protocol.SecretEnded{Question: s.ask.RequestID, SessionID: s.ask.SessionID, Verdict: verdict, By: by})
+			l.put(&protocol.SecretEnded{
+				Question: s.ask.RequestID, SessionID: s.ask.SessionID, Verdict: verdict, By: strings.TrimPrefix(by, byKept), Kept: by == byKept,
+			})
 		}
 	}
 }
@@ -182,6 +187,16 @@ func TestThePageForgetsAPassword(t *testing.T) {
 	ended(b, "refused at the terminal. What you typed went nowhere.")
 	require.Empty(t, browser.JS[string](b, `document.querySelector('`+secretField+`')?.value ?? ''`))
 	require.Zero(t, count[*protocol.SecretReply](g))
+}
+
+// No person has answered at the terminal if a password is kept there.
+func TestThePageSaysThatAPasswordWasKept(t *testing.T) {
+	g := serve(t, auth.RoleOwner, "", vim())
+	b := openPage(g)
+	s := g.askSecret(protocol.SecretHidden, "x")
+	b.WaitFor(`document.querySelector('.secret') !== null`)
+	g.endSecret(s, protocol.SecretGiven, byKept)
+	ended(b, "answered with the password kept at the terminal")
 }
 
 // A proxy that refuses the answer says why, and the question can be answered again.
