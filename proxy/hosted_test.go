@@ -208,7 +208,7 @@ func TestAFailedStartIsASentence(t *testing.T) {
 		change func(*protocol.ProxyStart)
 		want   string
 	}{
-		{func(m *protocol.ProxyStart) { m.Command = "no-such-program" }, "no-such-program: command not found: is it installed, and in your PATH?"},
+		{func(m *protocol.ProxyStart) { m.Command = "no-such-program" }, "no-such-program: command not found: is it installed, and in your PATH? An alias or a function of your shell is not."},
 		{func(m *protocol.ProxyStart) { m.Command, m.Cwd = "./no-such", "/" }, "/no-such: no such file or directory"},
 		{func(m *protocol.ProxyStart) { m.Cwd = "/no/such" }, `cwd "/no/such": there is no such directory`},
 		{func(m *protocol.ProxyStart) { m.Cwd = file }, "it is not a directory"},

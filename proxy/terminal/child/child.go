@@ -4,7 +4,6 @@ package child
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -44,17 +43,6 @@ type Config struct {
 	Hurry <-chan struct{}
 }
 
-// StartError says why a program could not be started, with the exit status a shell would give: 127
-// not found, 126 not executable, 125 everything else.
-type StartError struct {
-	Status int
-	Say    string
-	Hint   string
-}
-
-// Error implements error.
-func (e *StartError) Error() string { return e.Say }
-
 // Exit is how a program ended.
 type Exit struct {
 	Code   int    // exit code, 128+n for a signal
@@ -76,7 +64,7 @@ type Child struct {
 // session, whose controlling terminal it is, as the leader of a process group in its foreground.
 // The error is a *StartError.
 func Start(c Config) (*Child, error) {
-	path, err := findProgram(c.Path)
+	path, err := findProgram(c.Path, c.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +81,7 @@ func Start(c Config) (*Child, error) {
 	}
 	if err := child.start(c, path, p.slave); err != nil {
 		_ = unix.Close(p.master)
-		return nil, startError(c.Path, err)
+		return nil, startError(c.Path, path, c.Dir, err)
 	}
 	return child, nil
 }
@@ -156,64 +144,6 @@ func (c *Child) startAlone(path string, cmd *exec.Cmd, stdio [3]uintptr, tty int
 	}
 	c.pid, c.session = pid, pid
 	return nil
-}
-
-// ReplaceProcess runs a program in place of this process, as exec of a shell does. It returns only
-// with a *StartError.
-func ReplaceProcess(name string, args []string) error {
-	path, err := findProgram(name)
-	if err != nil {
-		return err
-	}
-	return startError(name, syscall.Exec(path, append([]string{name}, args...), os.Environ()))
-}
-
-// findProgram resolves the program as a shell would.
-func findProgram(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	if err == nil || errors.Is(err, exec.ErrDot) { // a PATH with "." in it is the user's own wish
-		return path, nil
-	}
-	return "", startError(name, err)
-}
-
-// startError words the failure to start name.
-func startError(name string, err error) *StartError {
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return &StartError{
-			Status: 127,
-			Say:    name + ": command not found",
-			Hint:   "is it installed, and in your PATH?",
-		}
-	case errors.Is(err, fs.ErrNotExist):
-		return &StartError{Status: 127, Say: name + ": no such file or directory"}
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EISDIR):
-		return &StartError{
-			Status: 126,
-			Say:    name + ": permission denied",
-			Hint:   "is it a program, with its executable bit set?",
-		}
-	case errors.Is(err, unix.ENOEXEC):
-		return &StartError{
-			Status: 126,
-			Say:    name + ": not a program this system can run",
-			Hint:   "a script needs a first line such as #!/bin/sh",
-		}
-	}
-	return resourceError(126, "start "+name, err)
-}
-
-// resourceError words the failure of something that takes what the system may have run out of.
-func resourceError(status int, action string, err error) *StartError {
-	failed := &StartError{Status: status, Say: action + ": " + err.Error()}
-	switch {
-	case errors.Is(err, unix.EMFILE):
-		failed.Hint = "raise the limit of open files, as with: ulimit -n 1024"
-	case errors.Is(err, unix.ENOSPC):
-		failed.Hint = "all pseudo-terminals are in use: see /proc/sys/kernel/pty/max"
-	}
-	return failed
 }
 
 // Pid returns the program's process id, also that of its first process group.

@@ -98,31 +98,6 @@ func TestExitStatusR60(t *testing.T) {
 	}
 }
 
-func TestStartRefusals(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string, mode os.FileMode) string {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(path, []byte(text), mode))
-		return path
-	}
-	for path, want := range map[string]struct {
-		status int
-		say    string
-	}{
-		"no-such-program-here":                 {127, "command not found"},
-		filepath.Join(dir, "absent"):           {127, "no such file"},
-		write("plain", "text", 0o600):          {126, "permission denied"},
-		dir:                                    {126, ""},
-		write("script", "echo hello\n", 0o700): {126, "not a program this system can run"},
-	} {
-		_, err := child.Start(child.Config{Path: path, Cols: 80, Rows: 24})
-		refused, ok := errors.AsType[*child.StartError](err)
-		require.True(t, ok, "%s: %v", path, err)
-		require.Equal(t, want.status, refused.Status, path)
-		require.Contains(t, refused.Say, want.say)
-	}
-}
-
 // inOwnProcess runs the test in a separate process, and reports whether this is it. The first
 // leader, or a change of the limit of open files, makes package syscall forget the soft limit with
 // which the process was started.
@@ -167,7 +142,7 @@ func TestTooManyOpenFiles(t *testing.T) {
 		said[what] = true
 	}
 	require.Contains(t, said, "open a PTY")
-	require.Contains(t, said, "start /bin/true")
+	require.Contains(t, said, "/bin/true")
 }
 
 // 200,000 bytes written just before the exit all arrive, even if the program was waited for first.

@@ -44,7 +44,7 @@ func TestTheExitStatusIsTheProgramsOrNamesTheFailureR60(t *testing.T) {
 		{"proxy ./notes", 126, "proxy: ./notes: permission denied"},
 		{"proxy ./noise", 126, "proxy: ./noise: not a program this system can run"},
 		{"proxy --agent nosuchprogram", 127, "proxy: nosuchprogram: command not found"},
-		{"proxy /", 126, "proxy: /: permission denied"},
+		{"proxy /", 126, "proxy: /: is a directory"},
 		{"TERMINALPROXY_DIR=/proc/no proxy true", 0, ""},
 		{"TERMINALPROXY_DIR=/proc/no proxy --agent true", 125, "set TERMINALPROXY_DIR to a directory of yours"},
 		{"proxy", 2, "proxy: no program given"},
