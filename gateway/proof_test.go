@@ -21,6 +21,7 @@ import (
 	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/endpoint"
+	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )
@@ -74,12 +75,18 @@ func sessionsAt(t *testing.T, e endpoint.Endpoint) error {
 }
 
 func TestAnAbsentGatewayIsASentence(t *testing.T) {
-	e, err := endpoint.Parse("unix:" + filepath.Join(t.TempDir(), "none.sock"))
-	require.NoError(t, err)
-	err = sessionsAt(t, e)
-	lost := new(client.Unreachable)
-	require.ErrorAs(t, err, &lost)
-	require.Contains(t, err.Error(), "proxy --agent")
+	t.Setenv(userdirs.EnvDir, filepath.Join(t.TempDir(), "run"))
+	for raw, want := range map[string]string{
+		"": "proxy --agent",
+		"unix:" + filepath.Join(t.TempDir(), "none.sock"): "correct --gateway",
+	} {
+		e, err := endpoint.Parse(raw)
+		require.NoError(t, err)
+		err = sessionsAt(t, e)
+		lost := new(client.Unreachable)
+		require.ErrorAs(t, err, &lost)
+		require.Contains(t, err.Error(), want)
+	}
 }
 
 // R35: on plain TCP the token is proven and never sent.

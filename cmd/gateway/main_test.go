@@ -149,8 +149,11 @@ func TestNoGatewayIsStatus5AndNoneIsStarted(t *testing.T) {
 		require.Empty(t, got.Out, line)
 		require.Contains(t, got.Err, "gateway: connect: no gateway ", line)
 		hint := "start a session in a terminal with: proxy --agent PROGRAM"
-		if strings.Contains(line, "ws://") {
+		switch {
+		case strings.Contains(line, "ws://"):
 			hint = "check that gateway serve runs there"
+		case strings.Contains(line, "unix:"):
+			hint = "correct --gateway or PROXY_GATEWAY, or leave it out for the local gateway"
 		}
 		require.Contains(t, got.Err, "hint: "+hint, line)
 	}

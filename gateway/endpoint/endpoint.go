@@ -235,13 +235,35 @@ func (e Endpoint) DialContext(ctx context.Context) (net.Conn, error) {
 		return e.dialTCP(ctx)
 	}
 	if e.network == "unix" {
-		return DialSocket(ctx, e.address)
+		conn, err := DialSocket(ctx, e.address)
+		if place.IsVacant(err) {
+			err = &vacantSocketError{e.address, err}
+		}
+		return conn, err
 	}
 	dir, err := userdirs.Runtime()
 	if err != nil {
 		return nil, err
 	}
 	return e.dialLocal(ctx, filepath.Join(dir, place.Name))
+}
+
+// vacantSocketError says that no process serves the socket that the user named. Unlike the local
+// gateway's, no session makes it.
+type vacantSocketError struct {
+	path  string
+	cause error
+}
+
+// Error implements error.
+func (e *vacantSocketError) Error() string { return "nothing serves the socket " + e.path }
+
+// Unwrap returns the cause.
+func (e *vacantSocketError) Unwrap() error { return e.cause }
+
+// Hint returns what the user can do about it.
+func (e *vacantSocketError) Hint() string {
+	return "correct --gateway or PROXY_GATEWAY, or leave it out for the local gateway"
 }
 
 const (

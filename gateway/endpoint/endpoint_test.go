@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/gateway/access/auth"
+	"terminalproxy/gateway/place"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )
@@ -99,6 +101,18 @@ func TestParseEndpoint(t *testing.T) {
 		require.ErrorContains(t, err, want, raw)
 		require.NotContains(t, err.Error(), "secret")
 	}
+}
+
+// A socket that the user named is missing: that is another fault than a missing local gateway.
+func TestASocketThatNothingServes(t *testing.T) {
+	e, err := Parse("unix:" + filepath.Join(t.TempDir(), "s"))
+	require.NoError(t, err)
+	_, err = e.DialContext(fake.Within(t))
+	require.ErrorContains(t, err, "nothing serves the socket "+e.address)
+	require.True(t, place.IsVacant(err))
+	vacant, ok := errors.AsType[*vacantSocketError](err)
+	require.True(t, ok)
+	require.Contains(t, vacant.Hint(), "correct --gateway")
 }
 
 // R35: the listener has to prove its user before it is told anything.

@@ -282,9 +282,6 @@ func takePlace(dir string, instead *place.SilentOwnerError, force bool) (*place.
 	if err := userdirs.CheckSocketDir(dir); err != nil {
 		return nil, err
 	}
-	if err := userdirs.CheckSocketPath(filepath.Join(dir, place.Name)); err != nil {
-		return nil, err
-	}
 	return place.TakePlace(dir, instead, force)
 }
 

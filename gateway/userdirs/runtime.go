@@ -26,7 +26,11 @@ const EnvDir = "TERMINALPROXY_DIR"
 // XDG variables and TMPDIR.
 func Runtime() (string, error) {
 	dir := runtimePath()
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	err := os.Mkdir(dir, 0o700)
+	if err == nil { // the umask may have taken the user's own bits
+		err = os.Chmod(dir, 0o700) //nolint:gosec // G302: a directory needs its x bit
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", &DirError{fmt.Errorf(
 			"no directory for the gateway's socket: %w; set %s to a directory of yours",
 			err,
@@ -78,8 +82,12 @@ func firstOwned(lastResort string, dirs ...string) string {
 	return lastResort
 }
 
-// CheckSocketDir refuses a directory in which others could put or find a socket.
+// CheckSocketDir refuses a directory in which others could put or find a socket, and one whose path
+// is too long for it.
 func CheckSocketDir(dir string) error {
+	if err := CheckSocketPath(filepath.Join(dir, place.Name)); err != nil {
+		return fmt.Errorf("%w: set %s to a shorter directory", err, EnvDir)
+	}
 	info, err := os.Lstat(dir)
 	switch {
 	case err != nil:
@@ -96,10 +104,12 @@ func CheckSocketDir(dir string) error {
 		return fmt.Errorf("%s belongs to user %d: set %s to a directory of yours", dir,
 			OwnerOf(info), EnvDir)
 	case info.Mode().Perm() != 0o700:
-		return fmt.Errorf(
-			"%s has mode %04o, so others could reach the gateway's socket: chmod 700 %s", dir,
-			info.Mode().Perm(), dir,
-		)
+		effect := "others could reach the gateway's socket"
+		if info.Mode().Perm()&0o077 == 0 {
+			effect = "you could not make the gateway's socket there"
+		}
+		return fmt.Errorf("%s has mode %04o, so %s: chmod 700 %s", dir, info.Mode().Perm(), effect,
+			dir)
 	}
 	return nil
 }
@@ -112,10 +122,8 @@ func CheckSocketPath(path string) error {
 		limit = 103
 	}
 	if len(path) > limit {
-		return fmt.Errorf(
-			"the socket path %s is %d bytes long, the system allows %d: set %s to a "+
-				"shorter directory", path, len(path), limit, EnvDir,
-		)
+		return fmt.Errorf("the socket path %s is %d bytes long, the system allows %d", path,
+			len(path), limit)
 	}
 	return nil
 }

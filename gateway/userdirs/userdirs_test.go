@@ -1,9 +1,11 @@
 package userdirs
 
 import (
+	"errors"
 	"os"
 	"os/user"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,7 +28,8 @@ func TestRuntimeDir(t *testing.T) {
 		prepare func(path string) error
 		want    string
 	}{
-		"wide":    {func(p string) error { return os.Mkdir(p, 0o755) }, "chmod 700"},
+		"wide":    {func(p string) error { return os.Mkdir(p, 0o755) }, "mode 0755, so others could reach the gateway's socket: chmod 700"},
+		"shut":    {func(p string) error { return os.Mkdir(p, 0o500) }, "mode 0500, so you could not make the gateway's socket there: chmod 700"},
 		"file":    {func(p string) error { return os.WriteFile(p, nil, 0o600) }, "not a directory"},
 		"link":    {func(p string) error { return os.Symlink(base, p) }, "symbolic link"},
 		"nowhere": {func(string) error { return nil }, EnvDir},
@@ -42,6 +45,17 @@ func TestRuntimeDir(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
+}
+
+// A path that is too long for a socket is refused before a session begins that no agent could see.
+func TestRuntimeDirThatIsTooLong(t *testing.T) {
+	t.Setenv(EnvDir, filepath.Join(t.TempDir(), strings.Repeat("long", 30)))
+	_, _, err := LocalSocket()
+	require.ErrorContains(t, err, "set "+EnvDir+" to a shorter directory")
+	_, err = Runtime()
+	require.ErrorContains(t, err, "set "+EnvDir+" to a shorter directory")
+	_, isDir := errors.AsType[*DirError](err)
+	require.True(t, isDir)
 }
 
 func TestRuntimeDirOfAnotherUserIsRefused(t *testing.T) {

@@ -122,14 +122,15 @@ func WithGatewayHint(err error) error {
 			return Fail(StatusNoGateway, "connect: %w", dir).
 				WithHint("gateway doctor says what else is in the way")
 		}
-		if errors.Is(gone.Cause, fs.ErrNotExist) {
+		hint := client.Hint(gone.Cause)
+		if errors.Is(gone.Cause, fs.ErrNotExist) && hint == "" {
 			return Fail(StatusNoGateway, "connect: no gateway is running").WithHint(HintNothingRuns)
 		}
 		return Fail(
 			StatusNoGateway,
 			"connect: no gateway answers: %w",
 			gone.Cause,
-		).WithHint(cmp.Or(client.Hint(gone.Cause), HintNothingRuns+"; or check --gateway"))
+		).WithHint(cmp.Or(hint, HintNothingRuns+"; or check --gateway"))
 	}
 	return err
 }
