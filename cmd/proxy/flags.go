@@ -54,7 +54,11 @@ func parseFlags(args []string) (*flags, error) {
 		if message, hint, ok := flagwords.Explain(err); ok {
 			return nil, usageError(hint, "%s", message)
 		}
-		return nil, usageError("see proxy --help; flags for PROGRAM come after it", "%v", err)
+		hint := "see proxy --help; flags for PROGRAM come after it"
+		if similar := flagwords.FindSimilar(err, set); similar != "" {
+			hint = "did you mean " + similar + "? Flags for PROGRAM come after it"
+		}
+		return nil, usageError(hint, "%v", err)
 	}
 	switch {
 	case f.Help:

@@ -2,6 +2,7 @@
 package flagwords
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,6 +10,48 @@ import (
 
 	"github.com/spf13/pflag"
 )
+
+// FindSimilar returns the flag of the set, with its dashes, that the user may have meant by an
+// unknown one, else "".
+func FindSimilar(err error, set *pflag.FlagSet) string {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return ""
+	}
+	name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // also of -agent
+	if len(name) < 2 {
+		return ""
+	}
+	best, least := "", 3 // fewer changes than that, as cobra allows for a command
+	set.VisitAll(func(f *pflag.Flag) {
+		if n := countEdits(name, f.Name); n < least && !f.Hidden {
+			best, least = "--"+f.Name, n
+		}
+	})
+	return best
+}
+
+// countEdits returns how many letters have to be added, removed or replaced to make b from a: the
+// Levenshtein distance.
+func countEdits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
 
 // Explain returns the fault and the next step; ok is false if the error's own text is good enough.
 func Explain(err error) (message, hint string, ok bool) {

@@ -56,3 +56,18 @@ func TestNumbersAndSwitches(t *testing.T) {
 		require.False(t, ok)
 	}
 }
+
+func TestSimilarFlags(t *testing.T) {
+	set := pflag.NewFlagSet("x", pflag.ContinueOnError)
+	set.Bool("agent", false, "")
+	set.Bool("agents-may-approve", false, "")
+	set.String("grant", "", "")
+	set.Bool("secret", false, "")
+	require.NoError(t, set.MarkHidden("secret"))
+	for arg, want := range map[string]string{
+		"--agents": "--agent", "--agnet": "--agent", "-agent": "--agent", "--gran=type": "--grant",
+		"--nope": "", "-a": "", "--agents-may": "", "--secrt": "", "--": "",
+	} {
+		require.Equal(t, want, flagwords.FindSimilar(set.Parse([]string{arg}), set), arg)
+	}
+}
