@@ -136,7 +136,7 @@ func (d *doctor) reportFindings() error {
 		err = d.printFindings()
 	}
 	if err == nil && bad > 0 {
-		err = cli.Fail(cli.StatusRefused, "doctor: %d of %d findings are wrong", bad, len(d.findings))
+		err = cli.Fail(cli.StatusRefused, "doctor: %d of %d checks failed", bad, len(d.findings))
 	}
 	return err
 }

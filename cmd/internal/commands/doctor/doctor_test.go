@@ -185,7 +185,7 @@ func TestDoctorSeesOpenFiles(t *testing.T) {
 	got := clitest.Command(t, "doctor")
 	require.Equal(t, cli.StatusRefused, got.Status)
 	require.Regexp(t, `(?m)^wrong +tokens +.* has mode 0644: other users can access it\n +do: chmod 600 `, got.Out)
-	require.Regexp(t, `^gateway: doctor: 1 of \d+ findings are wrong\n$`, got.Err)
+	require.Regexp(t, `^gateway: doctor: 1 of \d+ checks failed\n$`, got.Err)
 }
 
 func TestDoctorSeesAStaleSocketAndAStrangeOne(t *testing.T) {
