@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,7 +91,7 @@ func (env *Env) reportError(err error) int {
 	if f.Status == StatusUndefined {
 		f.Status = env.statusOf(err)
 	}
-	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "\n  ")
+	text := strings.Join(removeRepeated(strings.Split(strings.TrimSpace(err.Error()), "\n")), "\n  ")
 	if prefix, _, _ := strings.Cut(text, ":"); env.Command != "" && strings.Contains(prefix, " ") &&
 		prefix != env.Command && !strings.HasPrefix(prefix, env.Command+" ") {
 		text = env.Command + ": " + text // the text lacks the subject
@@ -100,6 +101,18 @@ func (env *Env) reportError(err error) int {
 		_, _ = fmt.Fprintf(env.Err, "hint: %s\n", hint)
 	}
 	return f.Status
+}
+
+// removeRepeated returns the lines without those that say again what one above them says, as those
+// of errors do that have one cause.
+func removeRepeated(lines []string) []string {
+	var once []string
+	for _, line := range lines {
+		if !slices.Contains(once, line) {
+			once = append(once, line)
+		}
+	}
+	return once
 }
 
 func (env *Env) statusOf(err error) int {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"terminalproxy/cmd/internal/config/flagwords"
 	"terminalproxy/cmd/internal/process/harden"
@@ -25,11 +27,14 @@ func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	f := Fail(StatusUsage, "unknown command %.40q", args[0])
+	f := Fail(StatusUsage, "%s", strings.TrimPrefix(
+		fmt.Sprintf("%s: unknown command %.40q", commandName(cmd), args[0]), "gateway: "))
+	path := cmd.CommandPath()
+	cmd.SuggestionsMinimumDistance = 2 // letters
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		return f.WithHint("did you mean: gateway " + strings.Join(like, ", gateway "))
+		return f.WithHint("did you mean: " + path + " " + strings.Join(like, ", "+path+" "))
 	}
-	return f.WithHint("see gateway --help")
+	return f.WithHint("see " + path + " --help")
 }
 
 // MoreHint is the annotation with a further hint for usage errors of a command.
@@ -48,17 +53,30 @@ func explainUse(cmd *cobra.Command) {
 		if fits(cmd, args) == nil {
 			return nil
 		}
-		why := "too many arguments"
-		for more, most := slices.Clone(args), len(args)+3; len(more) < most; {
-			if more = append(more, "one more"); fits(cmd, more) == nil {
-				why = "missing argument"
-			}
+		if cmd.HasSubCommands() {
+			return rejectUnknown(cmd, args)
 		}
-		return Fail(StatusUsage, "%s: %s", commandName(cmd), why).
+		return Fail(StatusUsage, "%s: %s", commandName(cmd), cmp.Or(findMissing(cmd, args, fits), "too many arguments")).
 			WithHint(strings.TrimSuffix(
 				"usage: gateway "+strings.TrimPrefix(cmd.UseLine(), "gateway ")+"; "+
 					cmd.Annotations[MoreHint], "; "))
 	}
+}
+
+// findMissing names the arguments that a command lacks, as its usage does, or returns "".
+func findMissing(cmd *cobra.Command, args []string, fits cobra.PositionalArgs) string {
+	var names []string
+	for _, word := range strings.Fields(cmd.Use)[1:] {
+		if strings.ToUpper(word) == word && !strings.HasPrefix(word, "[") && word != "--" {
+			names = append(names, word)
+		}
+	}
+	for n := len(args); n < len(names); n++ {
+		if fits(cmd, append(slices.Clone(args), names[len(args):n+1]...)) == nil {
+			return "missing " + strings.Join(names[len(args):n+1], " and ")
+		}
+	}
+	return ""
 }
 
 // commandName returns the command as typed after gateway.
@@ -85,10 +103,51 @@ func Run(
 	if help.err != nil {
 		err = Fail(StatusRefused, "write the answer: %w", help.err)
 	}
+	if signaled, ok := errors.AsType[*signalError](context.Cause(ctx)); ok &&
+		signaled.signal == os.Interrupt && isTerminal(errw) {
+		_, _ = fmt.Fprintln(errw) // the terminal shows ^C where the cursor is
+	}
 	if err == nil {
 		return env.Status
 	}
 	return env.reportError(err)
+}
+
+// signalError is the cause by which a signal ends a command.
+type signalError struct{ signal os.Signal }
+
+// Error implements error.
+func (e *signalError) Error() string {
+	if e.signal == os.Interrupt {
+		return "it was interrupted"
+	}
+	return "it was ended by a signal: " + e.signal.String()
+}
+
+// Is makes it a [context.Canceled].
+func (e *signalError) Is(target error) bool { return target == context.Canceled }
+
+// catchSignals returns a context that the first signal ends which asks for the end of the process.
+func catchSignals(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(&signalError{s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // helpWriter keeps write errors, which package cobra ignores for the help and the version.
@@ -110,8 +169,7 @@ func Main(commands Table) {
 		env := &Env{Err: os.Stderr}
 		os.Exit(env.reportError(Fail(StatusRefused, "%w", short).WithHint(short.Hint)))
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM,
-		syscall.SIGHUP)
+	ctx, stop := catchSignals(context.Background())
 	out, errw := os.Stdout, os.Stderr
 	if os.Args[0] == KeptName {
 		out, errw = keptOutput()
@@ -131,11 +189,10 @@ func NewRoot(env *Env, commands Table) *cobra.Command {
 			"the keyboard, and types while a grant lasts.\n\n" +
 			"Exit status: 0 done; 1 refused, or a condition not met; 2 usage; 3 no such session; " +
 			"4 not permitted; 5 no gateway; 124 timeout.",
-		Args:                       rejectUnknown,
-		Version:                    version.String(),
-		SuggestionsMinimumDistance: 2,
-		SilenceErrors:              true,
-		SilenceUsage:               true,
+		Args:          rejectUnknown,
+		Version:       version.String(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			env.Status = StatusUsage
 			cmd.SetOut(env.Err)
@@ -157,7 +214,31 @@ func NewRoot(env *Env, commands Table) *cobra.Command {
 	})
 	root.SetFlagErrorFunc(explainFlag)
 	explainUse(root)
+	explainCobras(root)
 	return root
+}
+
+// explainCobras makes the commands that package cobra adds refuse what they do not know.
+func explainCobras(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err != nil {
+					return err
+				}
+				return rejectUnknown(found, rest)
+			}
+		case "completion":
+			explainUse(cmd)
+			cmd.RunE = func(*cobra.Command, []string) error {
+				return Usage("completion: use bash, zsh, fish or powershell")
+			}
+		}
+	}
 }
 
 // addFlags adds the flags of all commands.
@@ -175,6 +256,9 @@ func explainFlag(cmd *cobra.Command, err error) error {
 	help := "see " + cmd.CommandPath() + " --help"
 	if words, hint, ok := flagwords.Explain(err); ok {
 		return &Failure{Status: StatusUsage, Cause: errors.New(words), Hint: hint + "; " + help}
+	}
+	if similar := flagwords.FindSimilar(err, cmd.Flags()); similar != "" {
+		help = "did you mean " + similar + "? Else " + help
 	}
 	return &Failure{Status: StatusUsage, Cause: err, Hint: help}
 }

@@ -26,7 +26,7 @@ func TestSay(t *testing.T) {
 		status int
 		say    string
 	}{
-		{[]string{"sh-1"}, cli.StatusUsage, "missing argument"},
+		{[]string{"sh-1"}, cli.StatusUsage, "missing TEXT"},
 		{[]string{"sh-1", "\u200b"}, cli.StatusUsage, "the text is empty"},
 		{[]string{"sh-1", strings.Repeat("x", 301)}, cli.StatusUsage, "301 characters long; the limit is 300"},
 		{[]string{"sh-1", "x", "--to", "all"}, cli.StatusUsage, "must be user or agent"},

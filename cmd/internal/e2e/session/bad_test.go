@@ -98,7 +98,7 @@ func TestBadInputToGateway(t *testing.T) {
 		{"key that does not exist", []string{"send", id, "hyperenter"}, 2, "hyperenter"},
 		{"paste of control characters", []string{"send", id, "--paste", w.Path("controls")}, 2, "nothing is left to paste"},
 		{"unknown flag", []string{"ls", "--nope"}, 2, "--nope"},
-		{"no id", []string{"close"}, 2, "arg"},
+		{"no id", []string{"close"}, 2, "missing ID"},
 		{"unknown id to type into", []string{"send", "vim-none", "--text", "x"}, 3, "running: " + id},
 		{"unknown id to ask for", []string{"request", "vim-none", "--reason", "x"}, 3, "running: " + id},
 		{"unknown id to wait for", []string{"wait", "vim-none", "--exit"}, 3, "running: " + id},
@@ -171,4 +171,15 @@ func TestBadInputToTools(t *testing.T) {
 	}
 	require.Empty(t, w.Content("heard"), "nothing of it was typed")
 	s.QuitProgram("on\x04")
+}
+
+// The terminal shows ^C where the cursor is, and the shell's prompt begins a line of its own.
+func TestAnInterruptEndsItsLine(t *testing.T) {
+	w := world.New(t)
+	s := w.Terminal(100, 24)
+	s.Run("gateway serve --listen 127.0.0.1:0")
+	s.Wait("listening on ws://")
+	s.Press("C-c")
+	require.Zero(t, s.Status())
+	require.Contains(t, s.Screen(), "^C\n")
 }
