@@ -109,7 +109,11 @@ func run(ctx context.Context, bin, record string) error {
 		return err
 	}
 	printStep("the user runs", "proxy --agent %s list.txt", s.editor)
-	u, err := openTerminal(ctx, dir, terminalCommand(bin, record, s))
+	cols := chooseCols(windowCols())
+	if record != "" {
+		cols = mostCols
+	}
+	u, err := openTerminal(ctx, dir, cols, terminalCommand(bin, record, s))
 	if err != nil {
 		return err
 	}

@@ -10,18 +10,41 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/term"
 
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// The size of the user's terminal.
-const cols, lines = 100, 14
+// The size of the user's terminal: as wide as the README's picture, if the frame fits into the
+// window that shows the demo.
+const (
+	mostCols, leastCols, lines = 100, 60, 14
+	frameCols                  = 5 // of the margin and the frame around a screen
+)
+
+// chooseCols returns the width of the user's terminal for a window of so many columns, 0 for none.
+func chooseCols(window int) int {
+	if window == 0 {
+		return mostCols
+	}
+	return max(leastCols, min(mostCols, window-frameCols))
+}
+
+// windowCols returns the width of the window that shows the demo, or 0 if it goes elsewhere.
+func windowCols() int {
+	cols, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return cols
+}
 
 // terminal is the scripted user's terminal: a PTY with a terminal model as its screen.
 type terminal struct {
 	cmd   *exec.Cmd
 	pty   *os.File
 	ended chan struct{}
+	cols  int
 	slow  bool // a person watches
 
 	mu      sync.Mutex
@@ -29,17 +52,17 @@ type terminal struct {
 	changed chan struct{} // closed and replaced at every change
 }
 
-func openTerminal(ctx context.Context, dir string, args []string) (*terminal, error) {
+func openTerminal(ctx context.Context, dir string, cols int, args []string) (*terminal, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(),
 		"TERM=xterm-256color", "LANG=C.UTF-8", "TERM_PROGRAM=", "ZELLIJ=")
-	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: cols, Rows: lines})
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(cols), Rows: lines})
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", args[0], err)
 	}
 	t := &terminal{
-		cmd: cmd, pty: f, ended: make(chan struct{}), changed: make(chan struct{}),
+		cmd: cmd, pty: f, cols: cols, ended: make(chan struct{}), changed: make(chan struct{}),
 		model: screen.New(screen.Config{Cols: cols, Rows: lines}),
 	}
 	go t.read() // ends with the program's terminal
@@ -136,11 +159,11 @@ func (t *terminal) printScreen(caption string) {
 	title := t.model.Title()
 	t.mu.Unlock()
 	printStep("screen", "%s (title: %s)", caption, title)
-	fmt.Println("   ┌" + strings.Repeat("─", cols) + "┐")
+	fmt.Println("   ┌" + strings.Repeat("─", t.cols) + "┐")
 	for _, row := range rows {
-		fmt.Printf("   │%-*s│\n", cols, row)
+		fmt.Printf("   │%-*s│\n", t.cols, row)
 	}
-	fmt.Println("   └" + strings.Repeat("─", cols) + "┘")
+	fmt.Println("   └" + strings.Repeat("─", t.cols) + "┘")
 }
 
 // waitForEnd waits until the program ends, and returns its failure.
