@@ -73,7 +73,7 @@ func printSessions(env *cli.Env, list *protocol.SessionsListResult) error {
 		return env.PrintJSON(struct {
 			Sessions   []protocol.SessionInfo `json:"sessions"`
 			Incomplete *protocol.Incomplete   `json:"incomplete,omitempty"`
-		}{sessions, list.Incomplete})
+		}{append([]protocol.SessionInfo{}, sessions...), list.Incomplete})
 	}
 	if len(sessions) == 0 {
 		return env.PrintLines("no sessions; " + cli.HintNothingRuns)
