@@ -30,6 +30,7 @@ import (
 // chatAgent is a coding agent that a person can talk to line by line.
 type chatAgent struct {
 	name    string // in --with, and as the author of its texts
+	program string // what runs, "" for one of that name
 	install string // how to get it
 	drive   func(in chatOptions) chat.Driver
 	// takesRefusalText: a refusal can carry text. Other agents get the text as a prompt.
@@ -55,29 +56,29 @@ var chatAgents = []chatAgent{
 	},
 	{
 		name:      "claude-acp",
+		program:   "claude-agent-acp",
 		install:   "npm install -g @agentclientprotocol/claude-agent-acp",
 		assignsID: true,
 		drive: func(in chatOptions) chat.Driver {
 			return in.acpDriver(acp.Config{
-				Program: "claude-agent-acp",
-				SignIn:  "run claude and type /login",
-				Env:     useInstalledProgram("CLAUDE_CODE_EXECUTABLE", "claude"),
-				Mode:    "default",
-				Names:   acp.NamesInMeta,
+				SignIn: "run claude and type /login",
+				Env:    useInstalledProgram("CLAUDE_CODE_EXECUTABLE", "claude"),
+				Mode:   "default",
+				Names:  acp.NamesInMeta,
 			})
 		},
 	},
 	{
 		name:      "codex",
+		program:   "codex-acp",
 		install:   "npm install -g @agentclientprotocol/codex-acp",
 		assignsID: true,
 		drive: func(in chatOptions) chat.Driver {
 			c := acp.Config{
-				Program: "codex-acp",
-				SignIn:  "run codex login",
-				Env:     useInstalledProgram("CODEX_PATH", "codex"),
-				Mode:    "read-only",
-				Names:   acp.NamesAtBegin,
+				SignIn: "run codex login",
+				Env:    useInstalledProgram("CODEX_PATH", "codex"),
+				Mode:   "read-only",
+				Names:  acp.NamesAtBegin,
 			}
 			if os.Getenv("INITIAL_AGENT_MODE") != "" {
 				c.Mode = "" // the user chose a mode; by default a model reviews its requests
@@ -95,10 +96,9 @@ var chatAgents = []chatAgent{
 				args = append(args, "--approval-mode", "default")
 			}
 			return in.acpDriver(acp.Config{
-				Program: "gemini",
-				Args:    args,
-				SignIn:  "run gemini once and sign in",
-				Names:   acp.NamesInID,
+				Args:   args,
+				SignIn: "run gemini once and sign in",
+				Names:  acp.NamesInID,
 			})
 		},
 	},
@@ -108,10 +108,9 @@ var chatAgents = []chatAgent{
 		assignsID: true,
 		drive: func(in chatOptions) chat.Driver {
 			return in.acpDriver(acp.Config{
-				Program: "opencode",
-				Args:    []string{"acp"},
-				SignIn:  "run opencode auth login",
-				Env:     opencode.AskingVariables(false, allowedNames("%s_%s", in.tools)...),
+				Args:   []string{"acp"},
+				SignIn: "run opencode auth login",
+				Env:    opencode.AskingVariables(false, allowedNames("%s_%s", in.tools)...),
 			})
 		},
 	},
@@ -122,7 +121,6 @@ var chatAgents = []chatAgent{
 		httpToolsOnly: true,
 		drive: func(in chatOptions) chat.Driver {
 			return in.acpDriver(acp.Config{
-				Program: "copilot",
 				Args:    append([]string{"--acp"}, allowedNames("--allow-tool=%s(%s)", in.tools)...),
 				SignIn:  "run copilot login",
 				Notices: true,
@@ -133,7 +131,8 @@ var chatAgents = []chatAgent{
 
 // acpDriver makes the driver of an agent that speaks the Agent Client Protocol.
 func (in chatOptions) acpDriver(c acp.Config) chat.Driver {
-	c.Name, c.Dir, c.Resume, c.Args = in.with, in.dir, in.resume, append(c.Args, in.args...)
+	c.Name, c.Program, c.Dir, c.Resume = in.with, in.program, in.dir, in.resume
+	c.Args = append(c.Args, in.args...)
 	c.Mode = cmp.Or(in.mode, c.Mode)
 	c.Tools = in.tools
 	if in.terminals != nil {
@@ -164,6 +163,7 @@ type chatOptions struct {
 	words              []string // of the prompt, at most one
 	files              []string // of images
 	with, resume, file string
+	program            string        // of the agent
 	images             []chat.Image  // sent with the first prompt
 	journal            string        // the file of --record-json, or ""
 	mode               string        // the agent's first mode, "" for the one in which it asks
@@ -286,6 +286,7 @@ func runChat(ctx context.Context, env *cli.Env, in chatOptions) (err error) {
 	if in.id = in.resume; in.id == "" && !chatAgents[at].assignsID {
 		in.id = chat.NewID()
 	}
+	in.program = cmp.Or(chatAgents[at].program, chatAgents[at].name)
 	return talkTo(ctx, env, chatAgents[at], in, prompts)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"sync"
 	"syscall"
@@ -16,6 +17,7 @@ import (
 	"terminalproxy/cmd/internal/cli/outer"
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/lock"
+	"terminalproxy/proxy/chat/stdio"
 )
 
 const (
@@ -77,6 +79,11 @@ func talkTo(
 	defer own.Release()
 	if err := lockChat(own, in.id); err != nil {
 		return err
+	}
+	if _, err := exec.LookPath(in.program); err != nil { // before there is a session to list
+		return notStarted(agent, &stdio.NotInstalledError{
+			Program: in.program, Cause: errors.Unwrap(err),
+		})
 	}
 	closeTerminals, err := in.openTerminals(ctx, env, agent)
 	if err != nil {

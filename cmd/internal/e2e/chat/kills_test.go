@@ -3,6 +3,7 @@ package chat_test
 import (
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -82,4 +83,14 @@ func settings(s *world.Terminal) string {
 	screen, status := s.RunToEnd("stty -a")
 	require.Zero(s.W.T, status)
 	return screen[:strings.LastIndex(screen, "@")]
+}
+
+// A conversation that cannot begin leaves nothing in the lists.
+func TestAnAgentThatIsNotInstalledLeavesNoSession(t *testing.T) {
+	w := world.New(t)
+	w.Serve("gateway")
+	screen, status := w.Terminal(100, 24).RunToEnd("PATH=" + filepath.Join(world.Root, "bin") + " gateway chat --with codex")
+	require.Equal(t, 1, status)
+	require.Contains(t, screen, "chat: codex-acp is not installed")
+	require.Contains(t, w.MustGateway("ls", "--json"), `"sessions": []`)
 }
