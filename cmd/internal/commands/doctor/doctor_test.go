@@ -15,6 +15,7 @@ import (
 	"terminalproxy/cmd/internal/agents/confine"
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/clitest"
+	"terminalproxy/cmd/internal/process/version"
 	"terminalproxy/gateway/userdirs"
 )
 
@@ -244,9 +245,10 @@ func TestDoctorSaysWhichProxy(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	require.Contains(t, runDoctor(t, cli.StatusOK)["proxy"][0].Say, "proxy is not in $PATH")
 	for script, want := range map[string]string{
-		"#!/bin/sh\necho proxy v1.2.3 0123456789ab\n": "version v1.2.3 0123456789ab, ",
-		"#!/bin/sh\necho squid\n":                     "is another program",
-		"#!/bin/sh\nexit 1\n":                         "is another program",
+		"#!/bin/sh\necho proxy v1.2.3 0123456789ab\n":        "proxy has version v1.2.3 0123456789ab, and this gateway is from another build",
+		"#!/bin/sh\necho 'proxy " + version.String() + "'\n": "version " + version.String() + ", ",
+		"#!/bin/sh\necho squid\n":                            "is another program",
+		"#!/bin/sh\nexit 1\n":                                "is another program",
 	} {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "proxy"), []byte(script), 0o700)) //nolint:gosec // the file is executed

@@ -54,7 +54,13 @@ func (d *doctor) checkVersions(ctx context.Context) {
 			"%s is another program", path)
 		return
 	}
-	d.addOK("proxy", "version %s, %s", text.Name(own), path)
+	own = fmt.Sprintf("%.100s", text.OneLine(own))
+	if own != version.String() {
+		d.addWarning("proxy", "keep one installation: type -a proxy gateway shows those in $PATH",
+			"%s has version %s, and this gateway is from another build", path, own)
+		return
+	}
+	d.addOK("proxy", "version %s, %s", own, path)
 }
 
 // checkSocket looks at the local gateway.
