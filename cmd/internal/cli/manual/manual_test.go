@@ -21,6 +21,8 @@ func tree() *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Watch:"})
 	read := &cobra.Command{Use: "read [ID]", Short: "Print a screen", Example: "  gateway read | less", GroupID: "use", Run: func(*cobra.Command, []string) {}}
 	read.Flags().Int("lines", 7, "`N` lines, with a \\ between")
+	read.Flags().Int("command", 0, "``the last command, or with =N the Nth")
+	read.Flags().Lookup("command").NoOptDefVal = "1"
 	read.Flags().String("secret", "", "nobody needs this")
 	_ = read.Flags().MarkHidden("secret")
 	read.AddCommand(&cobra.Command{Use: "all", Short: "Print all screens", Run: func(*cobra.Command, []string) {}})
@@ -63,7 +65,7 @@ func TestThePageOfGateway(t *testing.T) {
 	require.Contains(t, page, "NAME gateway - Watch terminals")
 	require.Contains(t, page, ".hidden is no macro, 'nor' this ~ ^ `one`.")
 	require.Contains(t, page, "--json print JSON")
-	require.Contains(t, page, `WATCH gateway read gateway read [ID] [flags] Print a screen. --lines N N lines, with a \ between (default 7) Examples: gateway read | less gateway read all`)
+	require.Contains(t, page, `WATCH gateway read gateway read [ID] [flags] Print a screen. --command[=1] the last command, or with =N the Nth --lines N N lines, with a \ between (default 7) Examples: gateway read | less gateway read all`)
 	require.NotContains(t, page, "secret")
 	require.NotContains(t, page, "reap")
 }

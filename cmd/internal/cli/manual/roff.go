@@ -65,7 +65,10 @@ func (r *roff) writeFlags(set *pflag.FlagSet) {
 		}
 		flag, value, description := describeFlag(f)
 		fmt.Fprintf(r, ".TP\n\\fB%s\\fR", escape(flag))
-		if value != "" {
+		switch {
+		case strings.HasPrefix(value, "["): // it may be left out, and follows =
+			r.WriteString(escape(value))
+		case value != "":
 			fmt.Fprintf(r, " \\fI%s\\fR", escape(value))
 		}
 		r.WriteString("\n")

@@ -89,8 +89,8 @@ func NewRead(env *cli.Env) *cobra.Command {
 		"print only the changes since revision `REV`: rows that changed, moved or scrolled off")
 	f.IntVar(&opts.history, "history", 0, "print the last `N` rows of history first")
 	f.IntVar(&opts.command, "command", 0,
-		"print the last command of a shell with its status and output, or the `N`th from the "+
-			"end; needs shell marks: gateway marks")
+		"``print the last command of a shell with its status and output, or with =N the Nth "+
+			"from the end; needs shell marks: gateway marks")
 	f.Lookup("command").NoOptDefVal = "1"
 	f.Uint64Var(&opts.from, "from", 0,
 		"with --history, --match or --command: start at line number `LINE`, as printed by read")

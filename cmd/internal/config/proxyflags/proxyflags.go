@@ -156,7 +156,10 @@ const (
 		"the keyboard, and Ctrl+\\ takes it\n" +
 		"back at once. Without PROGRAM, --agent runs your $SHELL. If standard input, output or " +
 		"error is a pipe or a file, PROGRAM gets\n" +
-		"it as it is. Agents do not see it: they see what PROGRAM shows on the terminal."
+		"it as it is. Agents do not see it: they see what PROGRAM shows on the terminal.\n\n" +
+		"The exit status is PROGRAM's, or 128 and the number of the signal that ended it. Else: " +
+		"127 PROGRAM was not found; 126 it is no\n" +
+		"program; 125 proxy failed; 2 usage."
 	FlagsHead = "Flags (before PROGRAM; everything after it belongs to it):"
 	Examples  = `  proxy --agent vim notes.txt
   proxy --agent --grant drive --for 10m python3
