@@ -20,18 +20,39 @@ func TestMakeNamesTheGoThatItNeeds(t *testing.T) {
 		"echo go version go2.0 linux/amd64":      ``,
 	} {
 		bin := t.TempDir()
-		for _, name := range []string{"sh", "sed", "tr", "head", "dirname"} {
-			path, err := exec.LookPath(name)
-			require.NoError(t, err)
-			require.NoError(t, os.Symlink(path, filepath.Join(bin, name)))
-		}
+		linkPrograms(t, bin)
 		if answer != "" {
 			require.NoError(t, os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\n"+answer+"\n"), 0o700)) //nolint:gosec // a program
 		}
-		cmd := exec.CommandContext(t.Context(), "../.ci/check-go")
-		cmd.Env = []string{"PATH=" + bin}
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		require.Regexp(t, "^"+want+"$", string(out), answer)
+		require.Regexp(t, "^"+want+"$", checkGo(t, bin, bin), answer)
 	}
+}
+
+// An installed Go that is not in PATH is named.
+func TestMakeFindsTheGoThatIsNotInPath(t *testing.T) {
+	root, bin := t.TempDir(), t.TempDir()
+	linkPrograms(t, bin)
+	require.NoError(t, os.Mkdir(filepath.Join(root, "bin"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "bin", "go"), []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // a program
+	require.Equal(t, "Go 1.26 or newer is needed, and "+root+"/bin is not in PATH: export PATH=$PATH:"+root+"/bin\n", checkGo(t, bin, root))
+}
+
+// linkPrograms makes a directory for PATH with what check-go runs.
+func linkPrograms(t *testing.T, bin string) {
+	t.Helper()
+	for _, name := range []string{"sh", "sed", "tr", "head", "dirname"} {
+		path, err := exec.LookPath(name)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(path, filepath.Join(bin, name)))
+	}
+}
+
+// checkGo returns what check-go prints.
+func checkGo(t *testing.T, path, goroot string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "../.ci/check-go")
+	cmd.Env = []string{"PATH=" + path, "GOROOT=" + goroot}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
 }

@@ -97,6 +97,22 @@ func TestInstallIntoAPathWithBlanks(t *testing.T) {
 	}
 }
 
+// make install says where the programs are, and what keeps a shell from finding them there.
+func TestInstallSaysWhere(t *testing.T) {
+	w := world.New(t, "make")
+	prefix := w.Path("own")
+	where := "install: proxy and gateway are in " + prefix + "/bin\n"
+	for path, want := range map[string]string{
+		"/usr/bin:/bin": where + "install: " + prefix + "/bin is not in your PATH: export PATH=\"" + prefix + "/bin:$PATH\" in your shell's start file\n",
+		filepath.Join(world.Root, "bin") + ":/usr/bin:/bin": where + "install: your PATH finds " + filepath.Join(world.Root, "bin", "gateway") + " before it: remove that one, or put " + prefix + "/bin first\n",
+		prefix + "/bin:/usr/bin:/bin":                       where,
+	} {
+		r := w.Do("env", "PATH="+path, "make", "--no-print-directory", "-C", world.MustAbs(t, world.Checkout), "install", "BIN="+filepath.Join(world.Root, "bin"), "PREFIX="+prefix)
+		require.Zero(t, r.Status, r.Err)
+		require.Equal(t, want, r.Out)
+	}
+}
+
 // make uninstall keeps the user's files, also in our directories and behind links in their place.
 func TestUninstallKeepsTheUsersFiles(t *testing.T) {
 	w := world.New(t, "make")
