@@ -67,7 +67,7 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 		{"chat a --resume ../x", "not the id of a conversation"},
 		{"chat a --prompt-file f", "--prompt-file cannot be used with a prompt on the command line"},
 		{"chat --prompt-file -", "--prompt-file: the file holds no prompt"},
-		{"chat", "chat: no prompt: standard input is empty, and no terminal"},
+		{"chat", "chat: no prompt: standard input is empty and not a terminal"},
 		{"run --cols 1001 -- sh", "--cols 1001: must be 1 to 1000"},
 		{"run --gateway ws://127.0.0.1:1 -- sh", "local gateway only"},
 		{"wait x", "exactly one of --text, --regex"},

@@ -109,6 +109,10 @@ func (f *flags) checkValues(set *pflag.FlagSet) error {
 			}
 		}
 	}
+	if f.Command == "" && set.NArg() > 0 {
+		return usageError("is a variable empty that should name it?",
+			"no program given: its name is empty")
+	}
 	if f.Command == "" {
 		if f.Command = os.Getenv("SHELL"); !f.Agent || f.Command == "" {
 			return usageError("name one after the flags, as in: proxy --agent vim notes.txt",

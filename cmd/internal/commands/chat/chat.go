@@ -332,7 +332,7 @@ func firstPrompts(env *cli.Env, in chatOptions) ([]string, error) {
 		return nil, cli.Usage("chat: the prompt on standard input is longer than %d bytes: %s",
 			maxPrompt, nameTheFile)
 	case text == "":
-		return nil, cli.Usage("chat: no prompt: standard input is empty, and no terminal")
+		return nil, cli.Usage("chat: no prompt: standard input is empty and not a terminal")
 	}
 	return []string{text}, nil
 }

@@ -146,11 +146,16 @@ func showLog(env *cli.Env, f *os.File, in showOptions) error {
 	switch {
 	case damaged:
 		out.Damage = &damage{bad.Line, bad.Why}
-		err = cli.Fail(cli.StatusRefused, "%s: %w; the entries before it are intact", f.Name(), err)
+		failure := cli.Fail(cli.StatusRefused, "%s: %w; the entries before it are intact", f.Name(), err)
+		if log.Lines == 0 {
+			failure = cli.Fail(cli.StatusRefused, "%s: %w", f.Name(), err).WithHint(hintLog)
+		}
+		err = failure
 	case err != nil:
 		return err
 	case log.Lines == 0:
-		return fmt.Errorf("%s: the log is empty", f.Name())
+		return cli.Fail(cli.StatusRefused, "%s: %s", f.Name(), describeEmptyLog(log.Cut)).
+			WithHint(hintLog)
 	case in.agent != "" && !agents[in.agent]:
 		return cli.Usage("--agent %q: no entries; %s", in.agent, listAgents(agents))
 	}

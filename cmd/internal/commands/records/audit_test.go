@@ -122,10 +122,20 @@ func TestAuditVerifyNamesTheFirstBadLine(t *testing.T) {
 	require.Contains(t, out, "note: line 10 is cut off")
 	require.Contains(t, out, "note: the log has no end")
 
-	write(nil)
-	_, errs, status = audit("verify", log)
-	require.Equal(t, 1, status)
-	require.Contains(t, errs, "the log is empty")
+	for text, want := range map[string]string{
+		"":               "the log is empty",
+		"no log":         "it has no whole entry, so this is no audit log",
+		"root:x:0:0\n\n": "line 1: it is not an entry, so this is no audit log",
+	} {
+		write([]byte(text))
+		for _, command := range []string{"verify", "show"} {
+			_, errs, status = audit(command, log)
+			require.Equal(t, 1, status)
+			require.Contains(t, errs, want)
+			require.Contains(t, errs, "\nhint: name the recording, or its log: FILE.audit.jsonl\n")
+			require.NotContains(t, errs, "are intact")
+		}
+	}
 	_, errs, status = audit("verify", filepath.Join(t.TempDir(), "none"))
 	require.Equal(t, 2, status)
 	require.Contains(t, errs, "no such file")

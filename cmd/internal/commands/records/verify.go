@@ -105,7 +105,11 @@ func verifyRecords(env *cli.Env, f *os.File, in verifyOptions) error {
 	}
 	if bad, damaged := errors.AsType[*record.DamageError](err); damaged {
 		v.Damage = &damage{bad.Line, bad.Why}
-		err = v.newFailure("%s", bad.Error())
+		failure := v.newFailure("%s", bad.Error())
+		if v.Entries == 0 {
+			failure = failure.WithHint(hintLog)
+		}
+		err = failure
 	} else if err != nil {
 		return err
 	} else if err = v.checkExpected(in); err == nil {
@@ -133,11 +137,22 @@ func (v verified) newFailure(format string, args ...any) *cli.Failure {
 	return cli.Fail(cli.StatusRefused, "%s: %w", v.File, fmt.Errorf(format, args...))
 }
 
+// hintLog is the next step after a file that is no log.
+const hintLog = "name the recording, or its log: FILE.audit.jsonl"
+
+// describeEmptyLog says what a file without an entry is. isCut says that it holds something.
+func describeEmptyLog(isCut bool) string {
+	if isCut {
+		return "it has no whole entry, so this is no audit log"
+	}
+	return "the log is empty"
+}
+
 // checkExpected compares an intact log with the expected facts.
 func (v verified) checkExpected(in verifyOptions) error {
 	switch {
 	case v.Entries == 0:
-		return v.newFailure("the log is empty")
+		return v.newFailure("%s", describeEmptyLog(v.Cut)).WithHint(hintLog)
 	case !v.Closed && !in.running:
 		out := v.newFailure(
 			"the log has no end: entries after line %d may have been cut off (head %s)", v.Entries,

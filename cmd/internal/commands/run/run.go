@@ -77,6 +77,8 @@ func New(env *cli.Env) *cobra.Command {
 // runRun checks the options, and runs the program here or in a process that outlives this one.
 func runRun(ctx context.Context, env *cli.Env, opts runOptions) error {
 	switch {
+	case opts.program[0] == "":
+		return cli.Usage("run: no program given: its name is empty")
 	case opts.cols < 0 || opts.cols > protocol.MaxSize:
 		return cli.Usage("--cols %d: must be 1 to %d", opts.cols, protocol.MaxSize)
 	case opts.rows < 0 || opts.rows > protocol.MaxSize:

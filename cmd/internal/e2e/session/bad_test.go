@@ -18,6 +18,7 @@ func TestBadInputToProxy(t *testing.T) {
 	}{
 		{nil, "no program given"},
 		{[]string{"--"}, "no program given"},
+		{[]string{"--agent", "", "file"}, "no program given: its name is empty"},
 		{[]string{"--nope", "true"}, "unknown flag: --nope"},
 		{[]string{"--grant", "drive", "true"}, "--grant needs --agent"},
 		{[]string{"--agent", "--grant", "all", "true"}, `--grant "all": must be type or drive`},
@@ -120,6 +121,8 @@ func TestBadInputToGateway(t *testing.T) {
 		{"paste of no file", []string{"send", id, "--paste", w.Path("no")}, 2, "no such file"},
 		{"expression that does not compile", []string{"wait", id, "--regex", "a(b"}, 2, "missing closing )"},
 		{"no condition", []string{"wait", id}, 2, "exactly one"},
+		{"a program without a name", []string{"run", "--", ""}, 2, "run: no program given: its name is empty"},
+		{"a log that is none", []string{"audit", "verify", w.Path("controls")}, 1, "so this is no audit log"},
 		{"no reason", []string{"request", id}, 2, "--reason"},
 		{"address that another serves", []string{"serve", "--listen", taken.Addr().String()}, 1, "--listen"},
 		{"address of another machine", []string{"serve", "--listen", "203.0.113.1:1"}, 2, "--tls-cert"},
