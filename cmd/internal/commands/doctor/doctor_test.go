@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -218,12 +219,20 @@ func TestDoctorReadsTheKernel(t *testing.T) {
 		{"TIOCSTI", "dev/tty/legacy_tiocsti", "", stateWarn, "always on in this kernel"},
 		{"TIOCSTI", "dev/tty/legacy_tiocsti", "1\n", stateWarn, "on: "},
 		{"TIOCSTI", "dev/tty/legacy_tiocsti", "0\n", stateOK, "off: "},
+		{"kernel", "kernel/osrelease", "6.1.0\n", stateOK, "6.1.0"},
+		{"/proc", "kernel/osrelease", "", stateWarn, "settings are unknown"},
 	} {
 		root := t.TempDir()
-		if c.content != "" {
-			path := filepath.Join(root, "proc/sys", c.file)
+		write := func(name, content string) {
+			path := filepath.Join(root, "proc/sys", name)
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-			require.NoError(t, os.WriteFile(path, []byte(c.content), 0o600))
+			require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		}
+		if c.name != "/proc" {
+			write("kernel/osrelease", "6.1.0\n")
+		}
+		if c.content != "" {
+			write(c.file, c.content)
 		}
 		d := &doctor{env: &cli.Env{Out: new(bytes.Buffer)}, root: root}
 		d.checkKernel()
@@ -237,6 +246,8 @@ func TestDoctorReadsTheKernel(t *testing.T) {
 			}
 		}
 		require.True(t, found, c.name)
+		isClaim := func(f finding) bool { return f.Name == "ptrace_scope" || f.Name == "TIOCSTI" }
+		require.Equal(t, c.name != "/proc", slices.ContainsFunc(d.findings, isClaim), "without /proc nothing is said of settings")
 	}
 }
 

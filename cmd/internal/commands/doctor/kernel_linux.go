@@ -67,10 +67,27 @@ func (d *doctor) checkProcess(name string, pid int) {
 	}
 }
 
-// checkKernel checks what the kernel allows processes of one user to do to each other, and the
-// calls that reclaim needs.
+// checkKernel checks the kernel's settings, and the calls that reclaim needs.
 func (d *doctor) checkKernel() {
-	d.addOK("kernel", "%s", d.readLine("/proc/sys/kernel/osrelease"))
+	if release := d.readLine("/proc/sys/kernel/osrelease"); release != "" {
+		d.addOK("kernel", "%s", release)
+		d.checkKernelSettings()
+	} else {
+		d.addWarning("/proc", "mount it: mount -t proc proc /proc",
+			"cannot be read: the kernel's settings are unknown, and so are the program in the "+
+				"foreground and what it waits for")
+	}
+	if err := tryFlush(); err != nil {
+		d.addError("reclaim", "needs a kernel from 4.13 with /dev/ptmx",
+			"agent input that the program has not read cannot be taken back: %v", err)
+		return
+	}
+	d.addOK("reclaim",
+		"agent input that the program has not read is taken back (tested with TIOCGPTPEER)")
+}
+
+// checkKernelSettings checks what processes of one user may do to each other.
+func (d *doctor) checkKernelSettings() {
 	switch scope := d.readLine("/proc/sys/kernel/yama/ptrace_scope"); scope {
 	case "":
 		d.addWarning("ptrace_scope", "run untrusted programs as another user or in a container",
@@ -91,13 +108,6 @@ func (d *doctor) checkKernel() {
 		d.addWarning("TIOCSTI", "kernels from 6.2 can switch it off",
 			"always on in this kernel: a process on your terminal can fake your typing")
 	}
-	if err := tryFlush(); err != nil {
-		d.addError("reclaim", "needs a kernel from 4.13 with /dev/ptmx",
-			"agent input that the program has not read cannot be taken back: %v", err)
-		return
-	}
-	d.addOK("reclaim",
-		"agent input that the program has not read is taken back (tested with TIOCGPTPEER)")
 }
 
 // tryFlush performs a reclaim's flush on a new PTY, to check that the kernel supports it.
