@@ -4,7 +4,6 @@ package manual
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -34,7 +33,6 @@ func Write(share string, gateway *cobra.Command) error {
 	}
 	gatewayBash := func(w io.Writer) error { return gateway.GenBashCompletionV2(w, true) }
 	gatewayFish := func(w io.Writer) error { return gateway.GenFishCompletion(w, true) }
-	var errs []error
 	for name, write := range map[string]func(io.Writer) error{
 		manDir + "/proxy.1":       text(proxyPage(set)),
 		manDir + "/gateway.1":     text(gatewayPage(gateway)),
@@ -45,9 +43,11 @@ func Write(share string, gateway *cobra.Command) error {
 		fishDir + "/proxy.fish":   text(fishCompletion(set)),
 		fishDir + "/gateway.fish": gatewayFish,
 	} {
-		errs = append(errs, writeFile(filepath.Join(share, name), write))
+		if err := writeFile(filepath.Join(share, name), write); err != nil {
+			return err // the others would fail alike
+		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 func writeFile(path string, write func(io.Writer) error) error {
