@@ -13,7 +13,7 @@ import (
 // condition is what must come true after a part of an input.
 type condition struct {
 	until *snapshot.Condition
-	also  []snapshot.Also
+	alternatives  []snapshot.Alternative
 	looks bool // it depends on the program's input wait
 }
 
@@ -72,7 +72,7 @@ func (c *conditions) openUntil(
 	in.Observer.OpenWait(now, condition.looks, snapshot.Wait{
 		ID:        c.waiting,
 		Condition: condition.until,
-		Also:      condition.also,
+		Alternatives:      condition.alternatives,
 		AfterSeq:  in.steps[k-2].from,
 		SinceSeq:  in.steps[first].from,
 		InputSeq:  in.steps[first].from,
@@ -97,10 +97,10 @@ func (c *conditions) noteEnd(part int, r snapshot.Result) {
 	}
 	switch p := c.in.m.Parts[part]; {
 	case !end.Met || len(p.Stop) == 0:
-	case r.Came == nil:
+	case r.Alternative == nil:
 		end.Came = p.Until
 	default:
-		end.Came, end.Stopped, end.Met = &r.Came.Until, r.Came.Stop, !r.Came.Stop
+		end.Came, end.Stopped, end.Met = &r.Alternative.Until, r.Alternative.Stop, !r.Alternative.Stop
 	}
 	if c.ends == nil {
 		c.ends = make(map[int]*protocol.UntilResult)
@@ -136,7 +136,7 @@ func cutAroundMatch(line, matched string) string {
 func (c *conditions) unmetError(part int, r snapshot.Result) error {
 	after := fmt.Sprintf("after part %d ", part+1)
 	switch {
-	case r.End == snapshot.Dear:
+	case r.End == snapshot.Costly:
 		return &refusal{protocol.CodeBadMessage, "the regular expression " + after +
 			"is so slow that it would hold up the program's output; simplify it"}
 	case r.End == snapshot.TimedOut:

@@ -62,7 +62,7 @@ func twoSteps(t *testing.T) (*stage, stepObserver, *delivery) {
 // A step is typed only if the one before came true, and the user did not type meanwhile.
 func TestAStepFollowsOnlyWhatCameTrue(t *testing.T) {
 	met := snapshot.Result{End: snapshot.Met, Matched: "done", Line: "done"}
-	failed := &snapshot.Also{Stop: true, Until: protocol.Until{Text: "failed"}}
+	failed := &snapshot.Alternative{Stop: true, Until: protocol.Until{Text: "failed"}}
 	for name, c := range map[string]struct {
 		end   snapshot.Result
 		types bool // the user, meanwhile
@@ -72,11 +72,11 @@ func TestAStepFollowsOnlyWhatCameTrue(t *testing.T) {
 		"it did not come":               {end: snapshot.Result{End: snapshot.TimedOut}, code: protocol.CodeTimeout},
 		"the program ended":             {end: snapshot.Result{End: snapshot.Exited}, code: protocol.CodeExited},
 		"the session ended":             {end: snapshot.Result{End: snapshot.Stopped}, code: protocol.CodeExited},
-		"its search takes too long":     {end: snapshot.Result{End: snapshot.Dear}, code: protocol.CodeBadMessage},
-		"a stop condition came":         {end: snapshot.Result{End: snapshot.Met, Matched: "failed", Came: failed}, code: protocol.CodeScreenChanged},
+		"its search takes too long":     {end: snapshot.Result{End: snapshot.Costly}, code: protocol.CodeBadMessage},
+		"a stop condition came":         {end: snapshot.Result{End: snapshot.Met, Matched: "failed", Alternative: failed}, code: protocol.CodeScreenChanged},
 		"it came, and the user's keys":  {end: met, types: true, code: protocol.CodeUserTyping},
 		"nothing but the user's keys":   {types: true, code: protocol.CodeUserTyping},
-		"the stop, and the user's keys": {end: snapshot.Result{End: snapshot.Met, Matched: "failed", Came: failed}, types: true, code: protocol.CodeScreenChanged},
+		"the stop, and the user's keys": {end: snapshot.Result{End: snapshot.Met, Matched: "failed", Alternative: failed}, types: true, code: protocol.CodeScreenChanged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, o, in := twoSteps(t)

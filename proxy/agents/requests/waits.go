@@ -116,7 +116,7 @@ func (w *agentWaits) handleWait(m *protocol.Wait) {
 		w.Observer.OpenWait(now, dependsOnProgram(m), snapshot.Wait{
 			ID:        m.RequestID,
 			Condition: condition,
-			Also:      also,
+			Alternatives:      also,
 			AfterSeq:  m.AfterSeq,
 			SinceSeq:  m.SinceSeq,
 			InputSeq:  m.InputSeq,
@@ -238,7 +238,7 @@ func (w *agentWaits) endControlWaits(e control.Event, word string, heard bool) {
 func (w *agentWaits) finishWait(now time.Time, m *protocol.Wait, r snapshot.Result) {
 	delete(w.deciding, m.RequestID)
 	delete(w.driving, m.RequestID)
-	if r.End == snapshot.Dear {
+	if r.End == snapshot.Costly {
 		sendError(w.Link, m.RequestID, protocol.CodeBadMessage,
 			"the wait was given up: its regular expression is so slow that it would hold up the "+
 				"program's output; simplify it, or wait for a text")
@@ -265,7 +265,7 @@ func (w *agentWaits) sendWaitResult(
 		Line:      cutAroundMatch(r.Line, r.Matched),
 		Notes:     notes,
 	}
-	switch came := r.Came; {
+	switch came := r.Alternative; {
 	case r.End != snapshot.Met || len(m.Any)+len(m.Stop) == 0:
 	case came == nil:
 		out.Came = &m.Until

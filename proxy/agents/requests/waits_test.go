@@ -69,7 +69,7 @@ func TestAWaitEndsWithTheGrant(t *testing.T) {
 // is to be told waits for its next wait.
 func TestADearWaitEndsWithWords(t *testing.T) {
 	s := newStage(nil)
-	s.waits.finishWait(time.Now(), &protocol.Wait{RequestID: "1", AgentID: "ada"}, snapshot.Result{ID: "1", End: snapshot.Dear})
+	s.waits.finishWait(time.Now(), &protocol.Wait{RequestID: "1", AgentID: "ada"}, snapshot.Result{ID: "1", End: snapshot.Costly})
 	require.Len(t, s.sent, 1)
 	got := s.sent[0].(*protocol.Error)
 	require.Equal(t, "1", got.RequestID)

@@ -119,8 +119,8 @@ func highlightText(row string, h screen.Highlight) string {
 }
 
 // shrinkToDelta replaces the rows of f by the changes since the screen that its reader has seen, if
-// those are shorter. Only a reader that knows moves gets moved rows, and learns from f that the
-// screen is known. seen may be nil.
+// those are shorter. moves means that the reader understands moved rows: it gets them, and Since is
+// set even if all rows are sent. seen may be nil.
 func shrinkToDelta(f *protocol.Frame, seen *sentScreen, moves bool) {
 	switch {
 	case seen == &blank && moves:

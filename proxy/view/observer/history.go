@@ -110,7 +110,7 @@ func (o *Observer) finalHistory() *protocol.Past {
 	return past
 }
 
-// olderPages packs the newest of the oldest rows into pages, as many as have room.
+// olderPages packs rows into pages, from the newest row back, as many as have room.
 func (v *shownScreen) olderPages(all protocol.Excerpt) (pages []protocol.Page) {
 	for room := protocol.MaxOlderBytes; len(all.Rows) > 0; {
 		n := min(protocol.FitRows(all.Rows, false, protocol.MaxPageBytes), protocol.MaxHistory)
@@ -161,8 +161,7 @@ func (v *shownScreen) screenWraps(first int) []protocol.Wrap {
 	return v.wrapsOf(len(v.mainLines()), first)
 }
 
-// wrapsOf returns the wrapped ones of the first rows of the screen that is shown, counted from
-// first.
+// wrapsOf returns which of the first rows of the shown screen are wrapped, counted from first.
 func (v *shownScreen) wrapsOf(rows, first int) (wraps []protocol.Wrap) {
 	for row := range rows {
 		if v.model.RowWrapped(row) {
@@ -213,7 +212,7 @@ func (v *shownScreen) firstUnseen(seen *sentScreen) int {
 	return min(length, start+len(seen.lines))
 }
 
-// pastRows returns the rows of history from start to before stop, as they are shown.
+// pastRows returns the rows of history from start to before stop, as shown.
 func (v *shownScreen) pastRows(start, stop int) []string { return v.historyRows(start, stop, false) }
 
 // historyRows is [Observer.pastRows], with SGR sequences if coloured is set. It also examines the

@@ -15,8 +15,9 @@ const (
 	// lookShare bounds the cost of checks when the foreground has hundreds of processes: at most
 	// one part in lookShare of the time.
 	lookShare = 20
-	// pollStill is how long the foreground must have been idle before a poll of the terminal meets
-	// a wait: a program that works polls its terminal now and then, or waits for its own helpers.
+	// pollStill is how long the foreground must have been idle before a poll of the terminal counts
+	// as waiting for input: a program that works also polls its terminal now and then, or waits for
+	// its own helpers.
 	pollStill = 20 * time.Millisecond
 	// guessAfter is how long the foreground and the screen must have been idle before a guess.
 	guessAfter = time.Second
@@ -35,10 +36,10 @@ type waitState struct {
 
 // inputWait finds out whether the program waits for input, while an agent asks. The facts come from
 // the kernel: where the foreground processes sleep. They count only once the program has read what
-// was typed before, and the model has been fed what the program printed: a wait after an input must
-// not be met by the prompt before it. The marks of a shell (OSC 133 and 633) come with the output,
-// and any program can print them; they tell what no kernel sees, as behind ssh. The observer's
-// goroutine owns it.
+// was typed before, and the model has been fed what the program printed: the prompt before an input
+// must not end a wait after it. The marks of a shell (OSC 133 and 633) come with the output, and
+// any program can print them; they show what the kernel cannot see, such as a shell behind ssh. The
+// observer's goroutine owns it.
 type inputWait struct {
 	program Program
 	// hasFedAll reports whether the model was fed everything that the program has printed.
@@ -53,8 +54,8 @@ type inputWait struct {
 	took   time.Duration // the last check's duration
 	latest waitState
 	seen   moment
-	leader string // the program in the foreground, "" if unknown
-	asleep bool
+	leader string    // the program in the foreground, "" if unknown
+	asleep bool      // the foreground slept at the last check
 	still  time.Time // since when each check found the same moment
 	worked time.Time // when a check last found a process that the input had started
 	empty  uint64    // the program has read all up to this write
@@ -112,8 +113,8 @@ func (w *inputWait) nextCheck(now time.Time, rev uint64) time.Time {
 func (w *inputWait) minInterval() time.Duration { return max(lookGap, lookShare*w.took) }
 
 // checkProgram returns the present state. If the last check was too recent, the state is unknown,
-// unless nothing happened since then. asked is set for the answer to a question, which checks in
-// any case.
+// unless nothing happened since then. The answer to an agent's question sets asked, to check in any
+// case.
 func (w *inputWait) checkProgram(now time.Time, rev uint64, asked bool) waitState {
 	if age := now.Sub(w.at); age >= 0 && age < w.minInterval() {
 		if rev == w.seen.rev && w.countWrites() == w.seen.writes {
@@ -209,7 +210,8 @@ func (w *inputWait) isLoopIdle(now time.Time, a child.Blocked) bool {
 	return ago >= guessAfter && now.Sub(w.worked) >= guessAfter
 }
 
-// waitReason words why a wait for the program's waiting is met. It is "" if it is not met.
+// waitReason returns why the program counts as waiting for input, for an agent that waits for that.
+// It is "" if it does not.
 func (w *inputWait) waitReason(now time.Time, rev uint64, idle time.Duration) string {
 	a := w.checkProgram(now, rev, false)
 	still := now.Sub(w.still)

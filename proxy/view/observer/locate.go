@@ -13,7 +13,7 @@ import (
 	"terminalproxy/proxy/view/snapshot"
 )
 
-// Bounds of a sentence.
+// Bounds of a message to an agent.
 const (
 	maxPlaces = 8  // listed places
 	maxFound  = 99 // counted places
@@ -78,8 +78,8 @@ func severalPlacesError(name string, found []match) error {
 	)
 }
 
-// normalizeRow returns a row in the form in which texts are compared, with its columns, which keep
-// to their cells.
+// normalizeRow returns a row in the form in which texts are compared, with the column that begins
+// at each byte of that form.
 func normalizeRow(line string, columns []int) (string, []int) {
 	if snapshot.Normalize(line) == line {
 		return line, columns

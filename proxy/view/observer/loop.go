@@ -71,7 +71,7 @@ func (i *inlet) Stop() {
 	<-i.done
 }
 
-// Wake makes the observer take what it was fed.
+// Wake makes Run process what was fed and posted.
 func (i *inlet) Wake() {
 	select {
 	case i.notify <- struct{}{}:
@@ -173,8 +173,8 @@ func (o *Observer) feedAll() {
 	}
 }
 
-// HoldOutput keeps from the model all output from now on, until then; the zero time ends that. Its
-// caller has asked the terminal for something that the model has to know first.
+// HoldOutput withholds all later output from the model until a time; the zero time ends that. The
+// caller has asked the terminal for something that must reach the model first.
 func (i *inlet) HoldOutput(until time.Time) { i.heldUntil = until }
 
 // FeedNow feeds the model at once. While waits are open it checks them every few KiB, so that they
@@ -231,7 +231,7 @@ func (o *Observer) NoteScreenChange(now time.Time) {
 		}
 	}
 	o.agents.Session.Line().NoteScreenChange(now)
-	// Without open waits too: a later one may ask what was printed after the revision of now.
+	// Without open waits too: a later one may ask what was printed since this revision.
 	if changed || o.waits.Len() > 0 {
 		o.waits.EvaluateAll(o.waitView(), now)
 	}
@@ -242,8 +242,8 @@ func (o *Observer) runDue(now time.Time) {
 	if o.agents == nil {
 		return
 	}
-	// Without a subscriber, a snapshot of a screen that may change the next moment is work for no
-	// reader: those who ask for the screen are answered from the model.
+	// Without a subscriber, a snapshot of a screen that may change the next moment has no reader:
+	// reads are answered from the model.
 	o.throttle.SetPatient(!o.subscribed.Load())
 	if at, ok := o.privacy.nextCheck(); ok && !now.Before(at) || o.throttle.Due(now) {
 		o.privacy.checkPrompt(now)

@@ -30,8 +30,8 @@ import (
 type Config struct {
 	Cols, Rows int // of the terminal, in cells
 	Program    Program
-	// Queried takes the model's answer to a question of the program to its terminal. The observer's
-	// goroutine calls it.
+	// Queried gets the model's answer to a query that the program sent to its terminal. It is
+	// called on the observer's goroutine.
 	Queried  func(replies []byte)
 	Recorder Recorder // nil without a recording
 	Agents   *Agents  // nil if no agent may observe: then only the screen is kept
@@ -43,7 +43,7 @@ type Agents struct {
 	Began      time.Time     // when the program was started; zero if it runs already
 	Interval   time.Duration // between snapshots of continuous output
 	Scrollback int           // rows of history that are kept
-	Mute       bool          // the program's line had no echo from the start: no one types there
+	Mute       bool          // the program's terminal had no echo from the start: no one types there
 	NoRedact   bool          // show what looks like a secret
 	Redact     *redact.Own   // the user's rules for redaction, or nil
 }
@@ -63,7 +63,7 @@ type Program interface {
 	ForegroundGroup() int
 	// IsGroupAlive reports whether a process group has a process.
 	IsGroupAlive(group int) bool
-	// BlockedOn says what the foreground waits for. known is false if the system does not tell.
+	// BlockedOn returns what the foreground waits for. known is false if the system cannot tell.
 	BlockedOn() (b child.Blocked, known bool)
 	// CountWrites counts the writes to the program: those that have begun, and those that have
 	// ended. It may be called on any goroutine.
@@ -72,8 +72,8 @@ type Program interface {
 	CountUnread() int
 	// IsOutputStopped reports whether a key has stopped the terminal's output.
 	IsOutputStopped() bool
-	// HasOutput reports whether the program has printed something that the observer was not fed
-	// yet.
+	// HasOutput reports whether the program has printed something that was not yet fed to the
+	// observer.
 	HasOutput() bool
 	// CountQueued is CountUnread and then HasOutput, in that order, with fewer system calls.
 	CountQueued() (unread int, output bool)
@@ -129,8 +129,8 @@ type Line interface {
 	Serve(now time.Time)
 }
 
-// Recorder takes what the model was fed, and learns when not to record. The observer's goroutine
-// calls all of it.
+// Recorder records what the model was fed. Between RecordBlackout(true, reason) and
+// RecordBlackout(false, "") the recording pauses. The observer's goroutine calls all of it.
 type Recorder interface {
 	RecordOutput(p []byte)
 	RecordBlackout(on bool, why string)
@@ -267,8 +267,8 @@ func (i *inlet) HasCaughtUp() bool {
 
 // HasStayedCaughtUp is HasCaughtUp after it was true and the line settings were read; canonical
 // means that the kernel collected lines then. In that mode only a write adds to the input that the
-// program can read, so without one the program is not asked again. In raw mode it is: the begin of
-// a line that was typed in canonical mode can be read as soon as the mode changes.
+// program can read, so without one the program is not asked again. In raw mode it is: the beginning
+// of a line that was typed in canonical mode can be read as soon as the mode changes.
 func (i *inlet) HasStayedCaughtUp(canonical bool) bool {
 	begun, ended := i.program.CountWrites()
 	if canonical && i.emptied && begun == i.emptiedAt && ended == begun {
@@ -284,16 +284,16 @@ func (r *rhythm) IsBlank(now time.Time) bool { return r.isSilentStart(now) }
 func (o *Observer) RunsCommand() bool { return o.inputWait.runsCommand() }
 
 // ControlChanged notes a new state of control, in which the user hides the screen or not. It makes
-// a snapshot due at once, even if the screen is the same: the list of sessions says by it who has
-// the keyboard.
+// a snapshot due at once, even if the screen is the same: the list of sessions takes from it who
+// has the keyboard.
 func (o *Observer) ControlChanged(now time.Time, hidden bool) {
 	o.privacy.setHidden(now, hidden)
 	o.markChanged(now)
 	o.throttle.NoteUrgentChange(now)
 }
 
-// AllowSecretPrompt lets agents see the present secret prompt, and lets the one that drives answer
-// it, as the user decided.
+// AllowSecretPrompt lets agents see the present secret prompt, and lets the agent that drives
+// answer it, as the user decided.
 func (o *Observer) AllowSecretPrompt(now time.Time) { o.privacy.allowPrompt(now) }
 
 // NoteSecretSeen notes that the pump saw a secret prompt in the line settings, which may be over

@@ -16,7 +16,7 @@ import (
 const checkEvery = 50 * time.Millisecond
 
 // nameFor is how long the name of the foreground program stays valid while output flows: finding it
-// takes several system calls, and before anything is shown or typed it is found anew.
+// takes several system calls. It is found anew before anything is shown or typed.
 const nameFor = 20 * time.Millisecond
 
 // privacy keeps from agents what they must not see: the output while a secret is typed, and the
@@ -34,7 +34,7 @@ type privacy struct {
 
 	secret secretprompt.Detector
 	masks  secretprompt.Masks
-	told   prompt // what the pump and the agents know
+	told   prompt // the state last sent to the pump and the agents
 	looked time.Time
 	named  time.Time // when name was found
 	name   []string
@@ -64,10 +64,11 @@ type field struct {
 	col         int
 	cursor      int    // column in which agents see the cursor
 	question    []byte // first byte of each cell before the field, 0 for an empty one
-	typed       uint64 // when it was found
+	typed       uint64 // how many writes the program had got when it was found
 }
 
-// isQuestionByte reports whether b, printed before the field, may be the question's, drawn anew.
+// isQuestionByte reports whether b, printed before the field, may belong to the question, drawn
+// again.
 func (f *field) isQuestionByte(col int, b byte) bool {
 	return b <= ' ' || b == 0x7f || col < len(f.question) && f.question[col] == b
 }
@@ -138,7 +139,7 @@ func (p *privacy) feedByte(b byte, secret bool) {
 // or FF.
 func endsLine(b byte) bool { return '\n' <= b && b <= '\r' }
 
-// coverNext is set if the next output belongs to a secret.
+// coverNext notes whether the next output belongs to a secret, and veils its cells if so.
 func (p *privacy) coverNext(secret bool) {
 	p.text.secret = secret
 	p.o.model.Veil(secret, !p.hidden.IsZero())
@@ -181,7 +182,7 @@ func (p *privacy) gatherFacts() secretprompt.Facts {
 	return f
 }
 
-// echoesMarks reports whether signs answer what the user types.
+// echoesMarks reports whether the program echoes signs, such as dots, for what the user types.
 func (p *privacy) echoesMarks(place secretprompt.Place) bool {
 	m := p.o.model
 	c := m.Cursor()
@@ -234,7 +235,7 @@ func (p *privacy) moveField(f secretprompt.Facts) {
 	}
 }
 
-// relocateField finds the field again: the rows have other numbers.
+// relocateField finds the field again after a resize, when the rows have other numbers.
 func (p *privacy) relocateField(now time.Time) {
 	p.field = field{}
 	p.checkPrompt(now)
@@ -319,7 +320,7 @@ func (p *privacy) allowPrompt(now time.Time) {
 }
 
 // setHidden hides the screen from agents or shows it again. Then they see its text, but nothing
-// else of what was printed meanwhile.
+// else that was printed meanwhile.
 func (p *privacy) setHidden(now time.Time, on bool) {
 	if on == p.isHidden() {
 		return
@@ -347,7 +348,7 @@ func (p *privacy) showsAll() bool {
 	return !p.isHidden() && !p.field.set && p.secret.Kind() == protocol.SecretNone
 }
 
-// currentBlackout describes what a frame of now does not show; nil means that it shows everything.
+// currentBlackout describes what is hidden from a frame of now; nil means that it shows everything.
 func (p *privacy) currentBlackout(now time.Time) *protocol.Hidden {
 	switch {
 	case !p.hidden.IsZero():

@@ -36,7 +36,7 @@ type redacted struct {
 	spare   []redact.CoverOf
 }
 
-// refreshRows brings the rows up to date with the model and returns them as shown. before are the
+// refreshRows brings the rows up to date with the model and returns them as shown. before holds the
 // rows as shown until now.
 func (v *shownScreen) refreshRows(before []string) []string {
 	s, m := &v.redacted, v.model
@@ -216,8 +216,8 @@ type shownText struct {
 	seen  redact.Seen
 }
 
-// rollingText returns the rolling text as shown. It is made anew only after a change: a screen is
-// published twice, when it changes and when it has settled.
+// rollingText returns the rolling text as shown. It is redacted only after a change, since a screen
+// is published twice: when it changes and when it has settled.
 func (o *Observer) rollingText() string {
 	if o.privacy.isHidden() {
 		return ""

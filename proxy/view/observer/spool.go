@@ -4,10 +4,10 @@ import "time"
 
 // Sizes and times of the spool.
 const (
-	// spoolMax bounds the output that waits for the model, in bytes: over it the copier reads no
-	// more. wakeAt is how much wakes the model. The model is faster than a PTY, so the spool fills
-	// only for a moment. If it stays full, the program waits as for a slow terminal, and the user
-	// has all that was read.
+	// spoolMax bounds the output that waits for the model, in bytes: over it the copier stops
+	// reading. wakeAt is how much wakes the model. The model is faster than a PTY, so the spool
+	// fills only for a moment. If it stays full, the program waits as for a slow terminal, and the
+	// user's screen shows all that was read.
 	spoolMax = 1 << 20
 	wakeAt   = 32 << 10
 	// While no one looks, this much may wait, and for this long: then only the user waits for
@@ -61,8 +61,8 @@ func (s *spool) newBlock() []byte {
 	return b
 }
 
-// takePiece returns the first piece of what waits, at most limit bytes, and nil if limit is 0. The
-// caller returns it by recycle.
+// takePiece removes and returns the first piece of the waiting output, at most limit bytes, and nil
+// if limit is 0. The caller returns it by recycle.
 func (s *spool) takePiece(limit uint64) []byte {
 	if len(s.blocks) == 0 || limit == 0 {
 		return nil
@@ -80,7 +80,7 @@ func (s *spool) takePiece(limit uint64) []byte {
 	return b
 }
 
-// recycle takes back a piece that the model was fed.
+// recycle gets back a piece that was fed to the model.
 func (s *spool) recycle(b []byte) {
 	s.size -= len(b)
 	if cap(b) == blockSize && len(s.spares) < maxSpares {
@@ -125,9 +125,9 @@ func (o *Observer) SetSubscribed(yes bool) {
 	o.Wake()
 }
 
-// updateLag notes whether anyone looks, for whom the model must follow at once. It must also follow
-// for a recording, which has the time of each piece of output, and while something is kept from
-// agents.
+// updateLag notes whether the model may lag behind the output. It must follow at once while anyone
+// looks, for a recording, which has the time of each piece of output, and while something is kept
+// from agents.
 func (o *Observer) updateLag() {
 	unwatched := o.agents != nil && !o.subscribed.Load() && o.conf.Recorder == nil &&
 		o.viewing.rhythm == nil && o.waits.Len() == 0 && len(o.asking) == 0 && o.heldUntil.IsZero() && o.exit == nil &&

@@ -2,7 +2,7 @@ package observer
 
 import "time"
 
-// startsFor is how long a program may take until its blank screen counts as what it shows.
+// startsFor is how long a program may take until its blank screen counts as its output.
 const startsFor = 2 * time.Second
 
 // isSilentStart reports whether the program began a moment ago and has shown nothing yet. An editor

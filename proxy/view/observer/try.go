@@ -22,8 +22,8 @@ func (t *turn) run(now time.Time, do func(now time.Time)) (off bool) {
 	return t.cancelled
 }
 
-// TryCall is Call that waits at most for limit. After that do is not run, unless it has begun, and
-// late is called on the observer's goroutine in its place. over reports that the loop has ended.
+// TryCall is Call with a limit on the wait. If do has not begun by then, late is called on the
+// observer's goroutine in its place. over reports that the loop has ended.
 func (i *inlet) TryCall(limit time.Duration, do func(now time.Time), late func()) (ran, over bool) {
 	return i.TryAround(limit, nil, nil, do, late)
 }

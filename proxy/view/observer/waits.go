@@ -9,9 +9,9 @@ import (
 	"terminalproxy/proxy/view/snapshot"
 )
 
-// OpenWait opens a wait. looking means that it waits for the program to wait for input, which only
-// checks can find out. refused is called in place of w.Done if there are too many waits, or if it
-// is open already: [snapshot.ErrWaitOpen].
+// OpenWait opens a wait. looking means that the agent waits for the program to wait for input,
+// which only repeated checks can find out. refused is called in place of w.Done if there are too
+// many waits, or if the wait is open already: [snapshot.ErrWaitOpen].
 func (o *Observer) OpenWait(now time.Time, looking bool, w snapshot.Wait, refused func(error)) {
 	if looking {
 		done := w.Done
@@ -36,8 +36,8 @@ func (o *Observer) CancelWait(id string) bool {
 	return o.waits.Cancel(id)
 }
 
-// EndControlWaits ends the waits for a decision about control that match accepts. word says how it
-// was decided.
+// EndControlWaits ends the waits for a decision about control that match accepts. word is the
+// decision.
 func (o *Observer) EndControlWaits(match func(id string) bool, word string) {
 	o.waits.EndControlWaits(match, word)
 }
@@ -48,7 +48,7 @@ func (o *Observer) CheckExpectation(e *protocol.Expect) error {
 	return snapshot.CheckExpect(e, o.waitView())
 }
 
-// waitView shows the observer to waits and conditions.
+// waitView implements [snapshot.View]: waits and conditions examine the screen by it.
 type waitView struct{ o *Observer }
 
 func (o *Observer) waitView() waitView { return waitView{o} }

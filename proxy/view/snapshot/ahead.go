@@ -37,7 +37,7 @@ type aheadLine struct {
 // Readiness says whether the program waits for what is typed.
 type Readiness uint8
 
-// The values: the last two are guesses, where the system does not tell.
+// The values: the last two are guesses, for when the system cannot tell.
 const (
 	Waiting Readiness = iota // it waits, so it has read what was typed before
 	Working                  // it will read what is typed later
@@ -55,10 +55,10 @@ func (w *Waits) NoteTyping(typed []byte, r Readiness) {
 	}
 }
 
-// forgetTypedAhead forgets what the program has read.
+// forgetTypedAhead forgets all lines: the program has read them.
 func (w *Waits) forgetTypedAhead() { w.ahead, w.sawInputWait = typedAhead{}, false }
 
-// HoldsEcho reports whether the echo of what was typed ahead meets an open wait once the program
+// HoldsEcho reports whether the echo of typed-ahead text will end an open wait once the program
 // waits for input.
 func (w *Waits) HoldsEcho() bool {
 	return slices.ContainsFunc(w.open, func(o *waiter) bool { return o.heldLine != "" })
@@ -120,7 +120,7 @@ func (l *aheadLine) isEchoIn(line, typed string, c *Condition) bool {
 	shown := typed
 	before, after, found := strings.Cut(line, typed)
 	if !found {
-		shown = startAtEnd(line, typed)
+		shown = typedPrefixAtEnd(line, typed)
 		before, found = strings.CutSuffix(line, shown)
 	}
 	if !found || !isRepeat(before, after, l.unsure) {
@@ -133,9 +133,9 @@ func (l *aheadLine) isEchoIn(line, typed string, c *Condition) bool {
 	return !met
 }
 
-// startAtEnd returns the longest start of a typed text with which a line ends: the rest is not
-// drawn yet.
-func startAtEnd(line, typed string) string {
+// typedPrefixAtEnd returns the longest beginning of a typed text that is the end of a line: the
+// rest is not drawn yet.
+func typedPrefixAtEnd(line, typed string) string {
 	for n := min(len(line), len(typed)-1); n > 0; n-- {
 		if strings.HasSuffix(line, typed[:n]) {
 			return typed[:n]
@@ -152,9 +152,9 @@ func (a *typedAhead) hasPart(text string) bool {
 	})
 }
 
-// isRepeat reports whether a line is a typed one behind a prompt, or as the terminal shows it, by
-// what stands before and after the typed text. A program that begins its own line with that text,
-// as "./serve: ready", goes on with a word of its own.
+// isRepeat reports whether a line only repeats a typed one, behind a prompt or as the terminal
+// echoes it. It judges by the text before and after the typed text. A program that begins its own
+// line with that text, as "./serve: ready", goes on with a word of its own.
 func isRepeat(before, after string, unsure bool) bool {
 	if strings.TrimSpace(before) != "" {
 		return true
@@ -180,9 +180,9 @@ func joinWide(s string) string {
 	return joined.String()
 }
 
-// findNews searches a line for the text of o. The echo of what was typed ahead is not news: it is
-// held until the program waits for input.
-func (w *Waits) findNews(o *waiter, line string) (matched string, ok bool) {
+// findNewText searches a line for the text of o. The echo of typed-ahead text is not new: such a
+// match is held until the program waits for input.
+func (w *Waits) findNewText(o *waiter, line string) (matched string, ok bool) {
 	matched, ok = w.findText(o, line)
 	if !ok || len(w.ahead.lines) == 0 {
 		return matched, ok

@@ -10,7 +10,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// View is what a condition can see: the screen and the program behind it. Rows count from 0. The
+// View gives conditions the screen, and facts about the program behind it. Rows count from 0. The
 // owner of the terminal model implements it, and calls this package from its own goroutine.
 type View interface {
 	// Rev returns the revision of the screen; it grows with every visible change.
@@ -27,8 +27,8 @@ type View interface {
 	// FirstLine returns the lasting number that the first row will have in the history: it grows as
 	// the main screen scrolls.
 	FirstLine() uint64
-	// LinesGone returns the lines that have left the screen since a revision without being seen on it,
-	// with wrapped rows joined; nil if they are unknown.
+	// LinesGone returns the lines that have left the screen since a revision and were not shown on
+	// it, with wrapped rows joined; nil if they are unknown.
 	LinesGone(since uint64) []string
 	// Title returns the program's window title, and TitleRev the revision at which it was set last.
 	Title() string
@@ -40,8 +40,8 @@ type View interface {
 	Foreground() string
 	// ExitStatus returns the exit status once the program has ended.
 	ExitStatus() (code int, yes bool)
-	// InputWait returns the word for how the program waits for input after processing all that was
-	// typed, or "" if it does not. now is the time of the check.
+	// InputWait returns the word for how the program waits for input, having processed all that was
+	// typed, or "" if it does not wait. now is the time of the check.
 	InputWait(now time.Time) string
 }
 
@@ -67,21 +67,21 @@ type Condition struct {
 	alike string // text in the form of [Normalize]
 	regex *regexp.Regexp
 	quiet time.Duration
-	// repaints lets rows change that the program keeps repainting.
+	// repaints: a row that the program keeps repainting does not count as a change.
 	repaints bool
 }
 
-// Compile makes the condition of u, in which package protocol has checked that exactly one field is
+// Compile makes the condition of u. Package protocol has checked that exactly one of its fields is
 // set. The error is a *protocol.FieldError that names the field, a part of until, and its fault.
 func Compile(u protocol.Until) (*Condition, error) { return compileUntil("until", u) }
 
-// CompileAll makes the conditions of a wait: the wait's own and the further ones.
-func CompileAll(m *protocol.Wait) (*Condition, []Also, error) {
+// CompileAll makes the conditions of a wait: its own and the alternatives.
+func CompileAll(m *protocol.Wait) (*Condition, []Alternative, error) {
 	first, err := Compile(m.Until)
 	if err != nil {
 		return nil, nil, err
 	}
-	var also []Also
+	var alternatives []Alternative
 	for _, more := range []struct {
 		field string
 		all   []protocol.Until
@@ -91,10 +91,10 @@ func CompileAll(m *protocol.Wait) (*Condition, []Also, error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			also = append(also, Also{c, more.field == "stop", u})
+			alternatives = append(alternatives, Alternative{c, more.field == "stop", u})
 		}
 	}
-	return first, also, nil
+	return first, alternatives, nil
 }
 
 func compileUntil(field string, u protocol.Until) (*Condition, error) {

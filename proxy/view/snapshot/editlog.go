@@ -1,6 +1,6 @@
 package snapshot
 
-// opKind is an act of a program other than printing.
+// opKind is an operation of a program other than printing.
 type opKind uint8
 
 const (
@@ -15,7 +15,8 @@ const (
 	opClear
 )
 
-// op is an operation, with its number if it has one, after the text up to at.
+// op is an operation that follows the first at bytes of the text. n is its parameter, if it has
+// one.
 type op struct {
 	at, n int32
 	kind  opKind
@@ -51,7 +52,7 @@ func (r *record) playOp(o op) {
 	}
 }
 
-// editLog holds a program's acts until the text is asked for. It never grows.
+// editLog holds a program's operations until the text is asked for. It never grows.
 type editLog struct {
 	text []byte // all printed text, without separators
 	ops  []op
@@ -120,13 +121,13 @@ func (l *editLog) dropThrough(i int) {
 	}
 }
 
-// countSure counts characters, at most most, that certainly become part of the line if text is
+// countSure counts characters, up to limit, that certainly become part of the line if text is
 // printed on an empty one: they have a width and do not join the one before, so no overlong cluster
 // swallows them. There may be more.
-func countSure(text []byte, most int) int {
+func countSure(text []byte, limit int) int {
 	n := 0
 	alone := true // the text before joins marks only
-	for i := 0; i < len(text) && n < most; {
+	for i := 0; i < len(text) && n < limit; {
 		c := text[i]
 		if c < 0x80 {
 			if ' ' < c && c < 0x7f { // a blank may be cut from the end
@@ -145,8 +146,8 @@ func countSure(text []byte, most int) int {
 }
 
 // letterSize returns the length of the non-ASCII letter at the start of text, and whether it
-// certainly stands alone: the common letters, which join at most a preceding mark; alone means that
-// no such mark precedes. An unknown letter has the length 1.
+// certainly begins a character of its own. That holds for the common letters, which join at most a
+// preceding mark; alone means that no such mark precedes. An unknown letter has the length 1.
 func letterSize(text []byte, alone bool) (size int, sure bool) {
 	c := text[0]
 	switch {

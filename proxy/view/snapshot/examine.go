@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// seenLine is a line of the screen that the waiter has seen, with its first row.
+// seenLine is a line of a screen that the waiter has seen, with the line's first row.
 type seenLine struct {
 	row  int
 	line string
@@ -37,7 +37,7 @@ func (w *Waits) examinePast(o *waiter, v View) {
 		return
 	}
 	o.printed = printed
-	for line := range eachTextLine(w.hide(w.text.TextSince(o.printed), w.text.BytesAhead())) {
+	for line := range eachTextLine(w.conceal(w.text.TextSince(o.printed), w.text.BytesAhead())) {
 		o.offerLine(w, line)
 	}
 }
@@ -75,15 +75,15 @@ func (w *Waits) lineEnded(text []byte, total uint64, end lineEnd) {
 			continue // no text has reached this line since the wait began
 		}
 		if line == "" {
-			line = w.hide(string(text), -1)
+			line = w.conceal(string(text), -1)
 		}
 		o.offerPart(w, line, isPart)
 	}
 }
 
-// offerPart is offerLine for printed text that may be a part of a line of the screen: a part of
-// what was typed ahead is not news, since a line editor draws it in pieces. As a line of the screen
-// it is examined again.
+// offerPart is offerLine for printed text that may be a part of a line of the screen. A part of a
+// typed-ahead line is not new, since a line editor draws the line in pieces. It is examined again
+// as a line of the screen.
 func (o *waiter) offerPart(w *Waits, line string, isPart bool) {
 	if !isPart || !w.ahead.hasPart(line) {
 		o.offerLine(w, line)
@@ -95,7 +95,7 @@ func (o *waiter) offerPart(w *Waits, line string, isPart bool) {
 // offerLine examines a line that was printed in time.
 func (o *waiter) offerLine(w *Waits, line string) {
 	if !o.met {
-		if o.matched, o.met = w.findNews(o, line); o.met {
+		if o.matched, o.met = w.findNewText(o, line); o.met {
 			o.line = line
 		}
 	}
@@ -109,8 +109,8 @@ func eachTextLine(text string) iter.Seq[string] {
 	return strings.SplitSeq(text, "\n")
 }
 
-// checkCondition evaluates a wait against the changes since its last evaluation, and sets matched
-// to the word for the fact.
+// checkCondition evaluates a wait against the changes since its last evaluation. If the wait is
+// met, matched is the text or the word for the fact.
 func (o *waiter) checkCondition(v View, w *Waits, now time.Time) bool {
 	rev := v.Rev()
 	newer := rev > o.base
@@ -162,7 +162,7 @@ func (o *waiter) examineScreen(v View, w *Waits) {
 		return
 	}
 	for first, line := range eachLine(v, o.after) {
-		if matched, ok := w.findNews(o, line); ok && !o.hasMoved(w, first, line) {
+		if matched, ok := w.findNewText(o, line); ok && !o.hasMoved(w, first, line) {
 			o.met, o.matched, o.line = true, matched, line
 			break
 		}
@@ -170,7 +170,7 @@ func (o *waiter) examineScreen(v View, w *Waits) {
 	o.after = max(o.after, v.Rev())
 	if total := w.text.Total(); !o.met && total > o.printed {
 		if line, some := w.text.unfinishedLine(); some {
-			o.offerPart(w, w.hide(string(line), w.text.BytesAhead()), true)
+			o.offerPart(w, w.conceal(string(line), w.text.BytesAhead()), true)
 		}
 	}
 }

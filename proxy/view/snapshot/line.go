@@ -29,15 +29,15 @@ type line struct {
 	col    int // the cursor, possibly left of origin or right of the last cell
 	// If fancy, last is the cell that a combining mark would join: the one printed last, with the
 	// cursor unmoved; if not, -1.
-	last  int
-	fancy bool
-	plain []byte
-	cells []cell
+	last     int
+	hasCells bool
+	plain    []byte
+	cells    []cell
 }
 
 // resetAt empties the line and puts the cursor, and the line's start, at col.
 func (l *line) resetAt(col int) {
-	l.plain, l.cells, l.fancy = l.plain[:0], l.cells[:0], false
+	l.plain, l.cells, l.hasCells = l.plain[:0], l.cells[:0], false
 	l.last = -1
 	l.origin = min(max(col, 0), l.limit-1)
 	l.col = l.origin
@@ -51,7 +51,7 @@ func (l *line) moveTo(col int) {
 }
 
 func (l *line) len() int {
-	if l.fancy {
+	if l.hasCells {
 		return len(l.cells)
 	}
 	return len(l.plain)
@@ -59,7 +59,7 @@ func (l *line) len() int {
 
 // plainText returns the whole line without copying, or nil if appendAll has to build it.
 func (l *line) plainText() []byte {
-	if l.fancy {
+	if l.hasCells {
 		return nil
 	}
 	return l.plain
@@ -71,7 +71,7 @@ func (l *line) appendAll(dst []byte) []byte { return l.appendCells(dst, l.len())
 // appendCells appends the first n cells to dst.
 func (l *line) appendCells(dst []byte, n int) []byte {
 	n = min(max(n, 0), l.len())
-	if !l.fancy {
+	if !l.hasCells {
 		return append(dst, l.plain[:n]...)
 	}
 	for i := range l.cells[:n] {
@@ -83,7 +83,7 @@ func (l *line) appendCells(dst []byte, n int) []byte {
 
 // isBlank reports whether the line has no visible text.
 func (l *line) isBlank() bool {
-	if !l.fancy {
+	if !l.hasCells {
 		return len(trimBlanks(l.plain, 0)) == 0
 	}
 	for i := range l.cells {
@@ -94,8 +94,8 @@ func (l *line) isBlank() bool {
 	return true
 }
 
-// beginPrint prepares for printing at the cursor. Left of a line that began in the middle of its
-// row it begins another line.
+// beginPrint prepares for printing at the cursor. If the cursor is left of a line that began in the
+// middle of its row, it begins another line.
 func (l *line) beginPrint(commit func(end lineEnd)) {
 	if l.col >= l.origin {
 		return
@@ -106,13 +106,13 @@ func (l *line) beginPrint(commit func(end lineEnd)) {
 	l.resetAt(l.col)
 }
 
-// printRun prints run at the cursor and returns how many bytes had room.
+// printRun prints run at the cursor and returns how many of its bytes had room.
 func (l *line) printRun(run []byte) (n int) {
 	for n < len(run) {
 		rest := run[n:]
 		a := ascii(rest)
 		switch {
-		case a > 0 && !l.fancy:
+		case a > 0 && !l.hasCells:
 			a = l.printPlain(rest[:a])
 		case a > 0:
 			a = l.printASCII(rest[:a])
@@ -154,10 +154,10 @@ func (l *line) printPlain(run []byte) int {
 
 // padTo makes the line at least n cells long.
 func (l *line) padTo(n int) {
-	for !l.fancy && len(l.plain) < n {
+	for !l.hasCells && len(l.plain) < n {
 		l.plain = append(l.plain, ' ')
 	}
-	for l.fancy && len(l.cells) < n {
+	for l.hasCells && len(l.cells) < n {
 		l.cells = append(l.cells, blank)
 	}
 }
@@ -197,10 +197,10 @@ func (l *line) printRune(run []byte) int {
 
 // makeCells turns plain bytes into cells.
 func (l *line) makeCells() {
-	if l.fancy {
+	if l.hasCells {
 		return
 	}
-	l.fancy = true
+	l.hasCells = true
 	l.cells = l.cells[:0]
 	for _, c := range l.plain {
 		l.cells = append(l.cells, cell{n: 1, width: 1, text: [maxCluster]byte{c}})
@@ -331,7 +331,8 @@ func (l *line) insertChars(n int) {
 	l.fillBlanks(at, at+n)
 }
 
-// fillBlanks makes cells blank that hold copies of others.
+// fillBlanks blanks cells without regard to wide characters at the edges: the callers have split
+// those.
 func (l *line) fillBlanks(a, b int) {
 	for i := a; i < b; i++ {
 		l.cells[i] = blank

@@ -8,9 +8,9 @@ import (
 )
 
 // Normalize returns s in the form in which texts that look alike are equal: composed (Unicode NFC),
-// with a blank for every kind of space. An agent that searches a text has typed it, or copied it
-// from a screen through a model, and neither keeps these apart. A text already in that form, as
-// nearly every one is, is returned as it is.
+// with a blank for every kind of space. An agent that searches for a text has typed it, or copied
+// it from a screen through a model, and neither keeps these apart. Nearly every text is in that
+// form already, and is returned unchanged.
 func Normalize(s string) string {
 	for i := range len(s) {
 		if s[i] >= 0x80 {

@@ -29,7 +29,7 @@ type record struct {
 	ended func(text []byte, total uint64, end lineEnd)
 }
 
-// lineEnd is what ends a line.
+// lineEnd says how a line ended.
 type lineEnd uint8
 
 const (
@@ -147,12 +147,12 @@ func (r *record) textSince(mark uint64) string {
 
 func (r *record) markOf(line uint64) mark { return r.marks[line&uint64(len(r.marks)-1)] }
 
-// textFrom returns the newest max characters committed after start, and the unfinished line on
-// request.
+// textFrom returns the newest max characters committed after start, with the unfinished line if
+// unfinished is set.
 func (r *record) textFrom(start uint64, unfinished bool) string {
 	var tail []byte
 	if unfinished {
-		tail = newest(r.unfinishedLine(), r.max)
+		tail = newestRunes(r.unfinishedLine(), r.max)
 	}
 	size := uint64(len(r.ring))
 	if r.end > size {
@@ -207,8 +207,8 @@ func trimBlanks(text []byte, keep int) []byte {
 	return text[:n]
 }
 
-// newest returns the last n characters of text.
-func newest(text []byte, n int) []byte {
+// newestRunes returns the last n characters of text.
+func newestRunes(text []byte, n int) []byte {
 	i := len(text)
 	for ; i > 0 && n > 0; n-- {
 		_, size := utf8.DecodeLastRune(text[:i])

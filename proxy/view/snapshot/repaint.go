@@ -5,9 +5,9 @@ import "time"
 const (
 	// repaintFor is how long a screen is watched before the rows that change count as repainted.
 	repaintFor = time.Second
-	// repaintLeast is the least number of changes in that time: a clock that ticks more slowly is
-	// quiet between two ticks.
-	repaintLeast = 3
+	// minRepaints is the number of changes in that time that make a row repainted: a clock that
+	// ticks more slowly is quiet between two ticks.
+	minRepaints = 3
 )
 
 // repaintPace watches which rows change, and how often. The zero value begins with the first look.
@@ -18,11 +18,11 @@ type repaintPace struct {
 }
 
 type rowPace struct {
-	rev     uint64
-	text    string // from the first change on: most rows do not change, and need not be read
-	isNamed bool   // its text changed, not only its look
-	changes int
-	last    time.Time
+	rev         uint64
+	text        string // from the first change on: most rows do not change, and need not be read
+	textChanged bool   // its text changed, not only its look
+	changes     int
+	last        time.Time
 }
 
 // watchRows notes the rows that changed since the last look.
@@ -38,8 +38,8 @@ func (p *repaintPace) watchRows(v View, now time.Time) {
 	for row := range p.rows {
 		if r, rev := &p.rows[row], v.RowRev(row); rev != r.rev {
 			text := v.RowText(row)
-			isNamed := r.isNamed || r.changes > 0 && text != r.text
-			*r = rowPace{rev: rev, text: text, isNamed: isNamed, changes: r.changes + 1, last: now}
+			textChanged := r.textChanged || r.changes > 0 && text != r.text
+			*r = rowPace{rev: rev, text: text, textChanged: textChanged, changes: r.changes + 1, last: now}
 		}
 	}
 }
@@ -55,17 +55,18 @@ func (p *repaintPace) repaintedRows(now time.Time, quiet time.Duration) (rows []
 	for row, r := range p.rows {
 		switch {
 		case r.last.Before(from):
-		case r.changes < repaintLeast:
+		case r.changes < minRepaints:
 			othersQuiet = othersQuiet && !r.last.After(now.Add(-min(quiet, repaintFor)))
-		case r.isNamed:
+		case r.textChanged:
 			rows = append(rows, row)
 		}
 	}
 	return rows, othersQuiet
 }
 
-// isRepainting reports whether only rows change that the program keeps repainting, for a condition
-// that lets them; for any, it notes them. A waiter that must not look at the screen is not told.
+// isRepainting notes the rows that the program keeps repainting, and reports whether a condition
+// that lets them repaint is met because all others are quiet. While the waiter must not see the
+// screen, it notes no rows.
 func (o *waiter) isRepainting(v View, w *Waits, now time.Time) bool {
 	if o.repainting = nil; w.blind {
 		return false

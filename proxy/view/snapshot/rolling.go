@@ -10,13 +10,13 @@ import "math"
 // Rolling is the newest text that a program printed, as a person reading along would have it:
 // without escape sequences, each line in the state in which the program left it.
 //
-// A terminal model feeds it through Print, Control and the methods named after the program's acts
-// (with their ECMA-48 names). It is a one-line editor: acts within a row edit the unfinished line,
-// and leaving the row ends it. A row that the terminal wrapped is one line here.
+// A terminal model feeds it through Print, Control and the methods named after the program's
+// operations (with their ECMA-48 names). It is a one-line editor: operations within a row edit the
+// unfinished line, and leaving the row ends it. A row that the terminal wrapped is one line here.
 //
-// Most of a flood is never read. So acts are only logged, and applied when the text is asked for;
-// what is too old for the text is dropped from the log unapplied. While a wait for text is open,
-// each line has to be seen, and everything is applied at once.
+// Most of a flood is never read. So operations are only logged, and applied when the text is asked
+// for; those too old for the text are dropped from the log unapplied. While a wait for text is
+// open, each line has to be examined, and everything is applied at once.
 //
 // One goroutine owns it. Its memory is bounded. Once its line has grown to its length, feeding it
 // allocates only where characters need a search for clusters.
@@ -24,8 +24,8 @@ type Rolling struct {
 	kept record
 	log  editLog
 
-	text string // the last result of String
-	same bool   // still valid
+	text      string // the last result of String
+	textValid bool   // still valid
 }
 
 // NewRolling returns an empty text of at most maxRunes characters, at least one.
@@ -39,10 +39,9 @@ func newRolling(maxRunes, logBytes, logOps int) *Rolling {
 	return &Rolling{kept: newRecord(maxRunes), log: newEditLog(logBytes, logOps)}
 }
 
-// Print takes a run of printable UTF-8 text. Other bytes are skipped: controls have their own
-// method.
+// Print adds a run of printable UTF-8 text. It skips other bytes: controls have their own method.
 func (r *Rolling) Print(run []byte) {
-	r.same = false
+	r.textValid = false
 	switch {
 	case len(run) == 0:
 		return
@@ -62,7 +61,7 @@ func (r *Rolling) Print(run []byte) {
 	r.log.text = append(r.log.text, run...)
 }
 
-// Control takes BS, HT, LF or CR, and skips other controls. A bare line feed keeps the column.
+// Control applies BS, HT, LF or CR, and skips other controls. A bare line feed keeps the column.
 func (r *Rolling) Control(c byte) {
 	switch c {
 	case '\b', '\t', '\r', '\n':
@@ -74,8 +73,8 @@ func (r *Rolling) Control(c byte) {
 func (r *Rolling) Column(col int) { r.logOp(opColumn, col) }
 
 // Row moves the cursor to column col of another row (CUP, VPA, CUU, CUD, ...). The unfinished line
-// ends if it has text. Later text stands at the start of its line, whatever the column: a
-// full-screen program that touches its right edge shall not fill the record with blanks.
+// ends if it has text. Later text is put at the start of its line, in any column: otherwise a
+// full-screen program that prints at its right edge would fill the record with blanks.
 func (r *Rolling) Row(col int) { r.logOp(opRow, col) }
 
 // Erase is EL: it clears from the cursor to the end (0), from the start to the cursor (1), or the
@@ -97,7 +96,7 @@ func (r *Rolling) Clear() { r.logOp(opClear, 0) }
 
 // logOp logs an operation, or applies it while lines are watched.
 func (r *Rolling) logOp(kind opKind, n int) {
-	r.same = false
+	r.textValid = false
 	o := op{
 		at:   int32(len(r.log.text)),
 		n:    int32(min(max(n, math.MinInt32), math.MaxInt32)),
@@ -129,7 +128,7 @@ func (r *Rolling) makeRoom() {
 	}
 }
 
-// shedOld drops acts on lines that are too old for the text, and older kept lines.
+// shedOld drops operations on lines that are too old for the text, and older kept lines.
 func (r *Rolling) shedOld() {
 	at, col, ok := r.log.findDroppable(r.kept.max)
 	if !ok {
@@ -167,12 +166,12 @@ func (r *Rolling) watchLines(ended func(text []byte, total uint64, end lineEnd))
 }
 
 // String returns the text, lines joined by line feeds, the unfinished one last. Its trailing blanks
-// are kept up to the cursor, so that a prompt looks like one. It is valid UTF-8. Until the next act
-// a repeated call costs nothing.
+// are kept up to the cursor, so that a prompt looks like one. It is valid UTF-8. A repeated call
+// costs nothing until the next operation.
 func (r *Rolling) String() string {
-	if !r.same {
+	if !r.textValid {
 		r.catchUp()
-		r.text, r.same = r.kept.textFrom(0, true), true
+		r.text, r.textValid = r.kept.textFrom(0, true), true
 	}
 	return r.text
 }
@@ -193,7 +192,7 @@ func (r *Rolling) TextSince(mark uint64) string {
 	return r.kept.textSince(mark)
 }
 
-// BytesAhead returns how many bytes at the end of the text stand behind the cursor: the program
+// BytesAhead returns how many bytes at the end of the text are right of the cursor: the program
 // prints before them.
 func (r *Rolling) BytesAhead() int {
 	r.catchUp()

@@ -7,32 +7,32 @@ import (
 	"terminalproxy/protocol"
 )
 
-// findStanding searches for a text that came with the awaited input before AfterSeq. It meets the
-// wait once the program is known to wait for input again, when no more output is expected; while
-// the program works, the echo of a command line does not tell what the command does. Text from
-// before the input never counts: the PASS of the last run is not one of this run. Without an input,
-// only the echo of what was typed ahead can be such a text.
+// findStanding searches for a text that came with the awaited input before AfterSeq. Such a text
+// ends the wait once the program is known to wait for input again, when no more output is expected;
+// while the program works, the echo of a command line does not tell what the command does. Text
+// from before the input never counts: the PASS of the last run is not one of this run. Without an
+// input, only the echo of what was typed ahead can be such a text.
 func (o *waiter) findStanding(v View, w *Waits, now time.Time) {
 	switch {
-	case o.met || o.InputSeq == 0 && o.heldLine == "" || o.came != nil && o.came.Stop:
+	case o.met || o.InputSeq == 0 && o.heldLine == "" || o.alternative != nil && o.alternative.Stop:
 		return
-	case o.stood == v.Rev() || v.InputWait(now) != protocol.MatchedWaiting:
+	case o.searchedRev == v.Rev() || v.InputWait(now) != protocol.MatchedWaiting:
 		return // already searched, or the program works
 	}
-	o.stood, w.sawInputWait = v.Rev(), true
+	o.searchedRev, w.sawInputWait = v.Rev(), true
 	if o.InputSeq > 0 {
-		o.offerSince(v, w)
+		o.offerSinceInput(v, w)
 	}
 	if !o.met && o.heldLine != "" {
 		o.met, o.matched, o.line = true, o.heldMatch, o.heldLine
 	}
 	if o.met {
-		o.stoodSince = protocol.StoodInput
+		o.standing = protocol.StoodInput
 	}
 }
 
-// offerSince offers all text that came with the input.
-func (o *waiter) offerSince(v View, w *Waits) {
+// offerSinceInput offers all text that came with the input.
+func (o *waiter) offerSinceInput(v View, w *Waits) {
 	if o.Condition.kind == kindTitle {
 		if v.TitleRev() > o.InputSeq {
 			o.offerLine(w, v.Title())
@@ -41,7 +41,7 @@ func (o *waiter) offerSince(v View, w *Waits) {
 	}
 	printed, known := w.printedAt(o.InputSeq)
 	if known {
-		for line := range eachTextLine(w.hide(w.text.TextSince(printed), w.text.BytesAhead())) {
+		for line := range eachTextLine(w.conceal(w.text.TextSince(printed), w.text.BytesAhead())) {
 			o.offerLine(w, line)
 		}
 	}
@@ -69,7 +69,7 @@ func (w *Waits) printedAt(rev uint64) (total uint64, known bool) {
 // wasPrintedBefore reports whether the held text before total has a line.
 func (w *Waits) wasPrintedBefore(total uint64, line string) bool {
 	earlier := strings.TrimSuffix(w.text.String(), w.text.TextSince(total))
-	for printed := range eachTextLine(w.hide(earlier, -1)) {
+	for printed := range eachTextLine(w.conceal(earlier, -1)) {
 		if strings.TrimSpace(printed) == strings.TrimSpace(line) {
 			return true
 		}

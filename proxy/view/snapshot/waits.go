@@ -26,7 +26,7 @@ const (
 	TimedOut            // its deadline passed
 	Exited              // the program ended, so the condition can no longer come true
 	Stopped             // the session stopped answering
-	Dear                // its regular expression took too long
+	Costly              // its regular expression took too long
 )
 
 // Result is the end of a wait.
@@ -37,19 +37,19 @@ type Result struct {
 	// "changed", "exit", the word of [View.InputWait], or the one given to [Waits.EndControlWaits].
 	// It is empty unless End is Met.
 	Matched string
-	// Line is the line that has Matched, if that is a text, and that of the cursor while the
-	// program waits for input.
+	// Line is the line that holds Matched, if that is a text, or the cursor's line if the program
+	// waits for input.
 	Line string
-	// Came is the further condition that was met, nil for the wait's own.
-	Came *Also
+	// Alternative is the alternative that was met, nil if the wait's own condition was.
+	Alternative *Alternative
 	// Stood tells that the match is not new: see [protocol.WaitResult].
 	Stood string
-	// Repainting are the rows that kept changing while a wait for quiet was met, or timed out.
+	// Repainting lists the rows that kept changing until a wait for quiet was met or timed out.
 	Repainting []int
 }
 
-// Also is a further condition that ends a wait.
-type Also struct {
+// Alternative is a further condition that ends a wait.
+type Alternative struct {
 	Condition *Condition
 	Stop      bool           // its match makes further waiting pointless
 	Until     protocol.Until // the source of Condition
@@ -57,9 +57,9 @@ type Also struct {
 
 // Wait is one wait for a condition.
 type Wait struct {
-	ID        string // unique among the open waits
-	Condition *Condition
-	Also      []Also
+	ID           string // unique among the open waits
+	Condition    *Condition
+	Alternatives []Alternative
 	// AfterSeq, if not 0, is the revision that the waiter has seen: only later changes and output
 	// count.
 	AfterSeq uint64
@@ -92,12 +92,12 @@ type Wait struct {
 //
 // Quiet and settled count from the last change, which may precede the wait; but not from before
 // NotBefore and, while the screen is still that of AfterSeq, not from before the wait: the program
-// gets its time to react.
+// gets time to react.
 //
 // Waiting ignores AfterSeq, since not every input shows: a [View] knows what was typed and what the
 // program has read of it. But see [Waits.NoteSecretPrompt].
 //
-// Once the program has exited, all waits end that its last screen does not meet.
+// Once the program has exited, every wait that its last screen does not meet ends.
 //
 // It is owned by the goroutine that owns the Rolling and the Throttle.
 type Waits struct {
@@ -109,18 +109,18 @@ type Waits struct {
 	revisions []revisionMark
 	// blind forbids looking at the screen.
 	blind bool
-	// asked is the open question for a secret.
-	asked struct {
-		stands bool
-		since  time.Time
-		rev    uint64
+	// secretPrompt is the last prompt for a secret.
+	secretPrompt struct {
+		open  bool
+		since time.Time
+		rev   uint64
 	}
 	ahead typedAhead
 	// sawInputWait: a wait found the program waiting for input, so that it has read all that was
 	// typed ahead.
 	sawInputWait bool
-	// hide returns a text as the waiters may see it.
-	hide    func(text string, ahead int) string
+	// conceal returns a text as the waiters may see it.
+	conceal func(text string, ahead int) string
 	allowed allowance
 }
 
@@ -132,34 +132,34 @@ const maxRevisions = 128
 // waiter is one condition of an open wait, with the progress of its examination.
 type waiter struct {
 	Wait
-	lead       *waiter // the waiter of the wait's own condition
-	came       *Also   // nil for that one
-	over       bool    // of a lead: the wait has ended
-	result     Result  // of a lead that is over
-	began      time.Time
-	after      uint64     // rows up to this revision do not count any longer
-	base       uint64     // changed and gone need a higher revision; 0 if they do not
-	printed    uint64     // text before this total does not count
-	foundAt    int        // kindGone: the last row that had the text
-	old        []seenLine // kindShown: matching lines that were on the screen of AfterSeq
-	met        bool
-	matched    string
-	line       string // see [Result].Line
-	heldMatch  string // the match in heldLine, an echo: see [Waits.findNews]
-	heldLine   string
-	stood      uint64        // the revision last searched for older text
-	stoodSince string        // how such a text matched: see [Result].Stood
-	searchTime time.Duration // time that its regular expression took
-	dear       bool          // searchTime is too long
-	pace       repaintPace   // of a wait for quiet that lets rows repaint
-	repainting []int
+	lead        *waiter      // the waiter of the wait's own condition
+	alternative *Alternative // nil for that one
+	over        bool         // of a lead: the wait has ended
+	result      Result       // of a lead that is over
+	began       time.Time
+	after       uint64     // rows up to this revision do not count any longer
+	base        uint64     // changed and gone need a higher revision; 0 if they do not
+	printed     uint64     // text before this total does not count
+	foundAt     int        // kindGone: the last row that had the text
+	old         []seenLine // kindShown: matching lines that were on the screen of AfterSeq
+	met         bool
+	matched     string
+	line        string // see [Result].Line
+	heldMatch   string // the match in heldLine, an echo: see [Waits.findNewText]
+	heldLine    string
+	searchedRev uint64        // the revision last searched for older text
+	standing    string        // how such a text matched: see [Result].Stood
+	searchTime  time.Duration // time that its regular expression took
+	costly      bool          // searchTime is too long
+	pace        repaintPace   // of a wait for quiet that lets rows repaint
+	repainting  []int
 }
 
 // NewWaits returns a value without waits, over a session's rolling text and its throttle. It
 // replaces any earlier one over the same text.
 func NewWaits(text *Rolling, throttle *Throttle) *Waits {
 	return &Waits{
-		text: text, throttle: throttle, hide: func(text string, _ int) string { return text },
+		text: text, throttle: throttle, conceal: func(text string, _ int) string { return text },
 		revisions: []revisionMark{{rev: protocol.FirstSeq}}, // the first screen is blank
 	}
 }
@@ -167,24 +167,24 @@ func NewWaits(text *Rolling, throttle *Throttle) *Waits {
 // SetConcealer sets the function that returns printed text as the waiters may see it. The program
 // prints before the last ahead bytes of the text, or elsewhere if ahead is -1. The rows of a [View]
 // must be concealed already: a wait must not confirm a guess at hidden text.
-func (w *Waits) SetConcealer(hide func(text string, ahead int) string) { w.hide = hide }
+func (w *Waits) SetConcealer(hide func(text string, ahead int) string) { w.conceal = hide }
 
 // Add opens a wait, or answers it at once if its condition is met already.
 func (w *Waits) Add(wait Wait, v View, now time.Time) error {
 	if slices.ContainsFunc(w.open, func(o *waiter) bool { return o.ID == wait.ID }) {
 		return ErrWaitOpen
 	}
-	if len(w.open)+len(wait.Also) >= MaxWaits {
+	if len(w.open)+len(wait.Alternatives) >= MaxWaits {
 		return ErrTooManyWaits
 	}
 	w.noteRevision(v)
 	lead := w.openWait(wait, v, now)
 	lead.lead = lead
-	for i := range wait.Also {
+	for i := range wait.Alternatives {
 		further := wait
-		further.Condition = wait.Also[i].Condition
+		further.Condition = wait.Alternatives[i].Condition
 		o := w.openWait(further, v, now)
-		o.lead, o.came = lead, &wait.Also[i]
+		o.lead, o.alternative = lead, &wait.Alternatives[i]
 	}
 	w.updateWatch()
 	w.endReady(v, now, func(o *waiter) bool { return o.lead == lead })
@@ -208,8 +208,8 @@ func (w *Waits) openWait(wait Wait, v View, now time.Time) *waiter {
 	return o
 }
 
-// EvaluateAll evaluates every open wait. Call it after every change, when [Waits.Next] tells, and
-// when the program exits or begins to wait for input.
+// EvaluateAll evaluates every open wait. Call it after every change, at the time that [Waits.Next]
+// returns, and when the program exits or begins to wait for input.
 func (w *Waits) EvaluateAll(v View, now time.Time) {
 	w.noteRevision(v)
 	w.endReady(v, now, func(*waiter) bool { return true })
@@ -240,17 +240,17 @@ func (w *Waits) endReady(v View, now time.Time, chosen func(*waiter) bool) {
 			return Result{}, false
 		case !w.isBlindTo(o) && o.checkCondition(v, w, now):
 			return Result{
-				ID:      o.ID,
-				End:     Met,
-				Matched: o.matched,
-				Line:    o.line,
-				Came:    o.came,
-				Stood:   o.stoodSince,
+				ID:          o.ID,
+				End:         Met,
+				Matched:     o.matched,
+				Line:        o.line,
+				Alternative: o.alternative,
+				Stood:       o.standing,
 
 				Repainting: o.repainting,
 			}, true
-		case o.dear:
-			return Result{ID: o.ID, End: Dear}, true
+		case o.costly:
+			return Result{ID: o.ID, End: Costly}, true
 		case exited:
 			return Result{ID: o.ID, End: Exited}, true
 		case !o.Deadline.IsZero() && !now.Before(o.Deadline):
@@ -289,14 +289,14 @@ func (w *Waits) finishWaits(over func(*waiter) (Result, bool)) {
 // meet a wait.
 func (w *Waits) SetBlind(on bool) { w.blind = on }
 
-// NoteSecretPrompt notes that the program asks for a secret, which the user answers, since when,
-// and the revision at which that was noticed; or that it has stopped asking. A waiter that has seen
-// the question and waits for the program to wait for input means the next time.
-func (w *Waits) NoteSecretPrompt(stands bool, since time.Time, rev uint64) {
-	w.asked.stands, w.asked.since, w.asked.rev = stands, since, rev
+// NoteSecretPrompt notes whether a prompt for a secret, which the user answers, is open, since
+// when, and at which revision that was noticed. If a waiter has seen that prompt, its wait for
+// input means the prompt after it.
+func (w *Waits) NoteSecretPrompt(open bool, since time.Time, rev uint64) {
+	w.secretPrompt.open, w.secretPrompt.since, w.secretPrompt.rev = open, since, rev
 }
 
-// hasSeen reports whether the waiter has seen the screen of that time.
+// hasSeen reports whether the waiter has seen the screen of a time and revision.
 func (o *waiter) hasSeen(since time.Time, rev uint64) bool {
 	if o.AfterSeq > 0 {
 		return o.AfterSeq >= rev
@@ -310,7 +310,7 @@ func (w *Waits) isBlindTo(o *waiter) bool {
 	case kindShown, kindTitle, kindGone, kindChanged:
 		return w.blind
 	case kindWaiting:
-		return w.blind || w.asked.stands && o.hasSeen(w.asked.since, w.asked.rev)
+		return w.blind || w.secretPrompt.open && o.hasSeen(w.secretPrompt.since, w.secretPrompt.rev)
 	case kindQuiet, kindSettled, kindExit, kindControl:
 	}
 	return false

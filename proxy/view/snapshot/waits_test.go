@@ -337,16 +337,16 @@ func TestLookingWithoutWaitsPlaysNothing(t *testing.T) {
 
 // A wait with several conditions ends with the first of them, once.
 func TestAWaitForOneOfSeveral(t *testing.T) {
-	came := make([]*Also, 0)
+	came := make([]*Alternative, 0)
 	deadline := func(w *Wait) { w.Deadline = at(50) }
 	also := func(stop bool, all ...protocol.Until) func(*Wait) {
 		return func(w *Wait) {
 			done := w.Done
-			w.Done = func(r Result) { came = append(came, r.Came); done(r) }
+			w.Done = func(r Result) { came = append(came, r.Alternative); done(r) }
 			for _, u := range all {
 				c, err := Compile(u)
 				require.NoError(t, err)
-				w.Also = append(w.Also, Also{c, stop, u})
+				w.Alternatives = append(w.Alternatives, Alternative{c, stop, u})
 			}
 		}
 	}
@@ -437,7 +437,7 @@ func TestADearWaitIsGivenUp(t *testing.T) {
 			break
 		}
 	}
-	require.Equal(t, map[string]End{"dear": Dear}, ended)
+	require.Equal(t, map[string]End{"dear": Costly}, ended)
 	text.Print([]byte("cheap7"))
 	text.Control('\n')
 	w.EvaluateAll(v, now)
@@ -447,10 +447,10 @@ func TestADearWaitIsGivenUp(t *testing.T) {
 func TestAllowance(t *testing.T) {
 	var a allowance
 	now := time.Unix(1000, 0)
-	require.True(t, a.spendTime(0, dearAtOnce, now))
+	require.True(t, a.spendTime(0, searchBurst, now))
 	require.False(t, a.spendTime(0, time.Nanosecond, now))
 	now = now.Add(time.Second)
-	require.True(t, a.spendTime(0, time.Second/dearShare-time.Nanosecond, now), "a tenth of the time")
+	require.True(t, a.spendTime(0, time.Second/searchShare-time.Nanosecond, now), "a tenth of the time")
 	require.False(t, a.spendTime(0, time.Microsecond, now))
-	require.True(t, a.spendTime(2000, dearPerByte*1900, now), "and what bytes are worth, which comes on top")
+	require.True(t, a.spendTime(2000, searchPerByte*1900, now), "and what bytes are worth, which comes on top")
 }
