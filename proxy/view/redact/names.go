@@ -11,7 +11,7 @@ type kind uint8
 const (
 	nothing  kind = iota
 	key           // a token or key: it looks random
-	shouted       // the same in capitals, as in the environment
+	envKey        // the same in capitals, as in the environment
 	password      // it may be a word
 	header        // of HTTP: a scheme, and then a token
 	cookie        // of HTTP: pairs
@@ -39,8 +39,8 @@ var (
 	cookies = []string{"cookie", "setcookie"}
 )
 
-// separate are short words that end others too: they count by themselves only.
-var separate = []string{"pwd", "pass", "psk", "sig", "creds"}
+// wholeWords are short words that also end longer ones: they count only as words of their own.
+var wholeWords = []string{"pwd", "pass", "psk", "sig", "creds"}
 
 // named is a name and the kind of its value.
 type named struct {
@@ -50,6 +50,15 @@ type named struct {
 	escaped  bool // with a backslash before the quote
 	spaced   bool // blanks stand around the sign
 }
+
+// nameEnds has the letters with which a name can end. It spares most words the search for one.
+var nameEnds = func() (ends [256]bool) {
+	for _, name := range slices.Concat(passwords, keys, capitals, headers, cookies, []string{"auth"}) {
+		last := name[len(name)-1:]
+		ends[strings.ToLower(last)[0]], ends[strings.ToUpper(last)[0]] = true, true
+	}
+	return ends
+}()
 
 const longestName = 64
 
@@ -71,8 +80,8 @@ func (f *finder) findName(i int) (n named, ok bool) {
 			n.escaped = true
 		}
 	}
-	if to == 0 || strings.IndexByte("dntyeshgkDNTYESHGK", f.line[to-1]) < 0 {
-		return n, false // no word ends with this letter
+	if to == 0 || !nameEnds[f.line[to-1]] {
+		return n, false
 	}
 	from := to
 	for from > 0 && to-from < longestName && (classes[f.line[from-1]]&word != 0 || f.line[from-1] == '.') {
@@ -93,7 +102,7 @@ func kindOf(name string) kind {
 		if hasSuffixOf(name, public) {
 			return nothing
 		}
-		return shouted
+		return envKey
 	case endsInWord(small, keys, name):
 		return key
 	case isOneOf(small, headers):
@@ -126,7 +135,7 @@ func endsInWord(small []byte, words []string, name string) bool {
 			string(small[len(small)-len(w):]) != w {
 			continue
 		}
-		if !slices.Contains(separate, w) {
+		if !slices.Contains(wholeWords, w) {
 			return true
 		}
 		at := len(name) - len(w)
@@ -183,20 +192,20 @@ func (f *finder) findFlag(i int) {
 	}
 	switch name := f.line[i:end]; name {
 	case "-u", "--user", "--proxy-user":
-		f.userFlag(i, end+1)
+		f.coverUserFlag(i, end+1)
 	default:
 		if !strings.HasPrefix(name, "--") || f.line[end+1:] == "" {
 			return
 		}
 		if k := kindOf(name[2:]); k == password || k == key {
-			f.flagValue(end + 1)
+			f.coverFlagValue(end + 1)
 		}
 	}
 }
 
-// flagValue covers the value of a flag. A word of letters only is rather what a manual has in its
-// place.
-func (f *finder) flagValue(from int) {
+// coverFlagValue covers the value of a flag. A word of letters only is more likely the placeholder
+// in a manual.
+func (f *finder) coverFlagValue(from int) {
 	end := from
 	for end < len(f.line) && f.line[end] > ' ' {
 		end++
@@ -229,8 +238,8 @@ func (f *finder) findGluedPassword(i int) bool {
 	return true
 }
 
-// userFlag covers the password of user:password.
-func (f *finder) userFlag(i, from int) {
+// coverUserFlag covers the password of user:password.
+func (f *finder) coverUserFlag(i, from int) {
 	before := f.line[max(0, i-256):i]
 	if !strings.Contains(before, "curl") && !strings.Contains(before, "http") {
 		return
