@@ -5,11 +5,11 @@ import "strings"
 // findPrivateKey covers private keys in PEM: everything between the lines that begin and end one.
 // If these lines are not visible, it covers lines of base64 as long as only PEM has them.
 func (f *finder) findPrivateKey(lines []string) {
-	begin := boundary(f.line, "-----BEGIN ")
-	end := boundary(f.line, "-----END ")
+	begin := findKeyBoundary(f.line, "-----BEGIN ")
+	end := findKeyBoundary(f.line, "-----END ")
 	switch {
 	case begin >= 0:
-		f.key = end < begin
+		f.inKey = end < begin
 		from, to := begin+len("-----BEGIN "), len(f.line)
 		if n := strings.Index(f.line[from:], "-----"); n >= 0 {
 			from += n + len("-----")
@@ -19,28 +19,29 @@ func (f *finder) findPrivateKey(lines []string) {
 		}
 		f.coverBlock(from, to)
 	case end >= 0:
-		if !f.key {
+		if !f.inKey {
 			f.coverKeyAbove(lines)
 		}
-		f.key = false
+		f.inKey = false
 		f.coverBlock(0, end)
-	case f.key && mayBeInsideKey(f.line):
+	case f.inKey && mayBeInsideKey(f.line):
 		f.coverBlock(0, len(f.line))
 	default:
-		f.key = false
+		f.inKey = false
 		if strings.Contains(f.line, "-----BEGIN ") {
-			f.public = true // a certificate
+			f.inCertificate = true // a certificate
 		} else if !mayBeInsideKey(f.line) || strings.TrimSpace(f.line) == "" {
-			f.public = false
+			f.inCertificate = false
 		}
-		if !f.public && isKeyLine(f.line) {
+		if !f.inCertificate && isKeyLine(f.line) {
 			f.coverBlock(0, len(f.line))
 		}
 	}
 }
 
-// boundary returns where a line that begins or ends a private key stands in a line, or -1.
-func boundary(line, word string) int {
+// findKeyBoundary returns the offset in a line at which the BEGIN or END line of a private key
+// stands, or -1.
+func findKeyBoundary(line, word string) int {
 	at := strings.Index(line, word)
 	if at < 0 || !strings.Contains(line[at:], "PRIVATE KEY") {
 		return -1

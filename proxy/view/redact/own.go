@@ -13,13 +13,13 @@ import (
 // Own holds the user's own rules beside the known ones, as regular expressions (RE2). A nil *Own
 // has no rules. It may be used from any goroutine.
 //
-// What Add matches is covered: its first group, where the expression has one. It counts once it is
-// whole; of what a program is still printing the known rules alone see a piece. What the known
-// rules find is shown where a match of Allow holds all of it; what Add matches stays covered all
-// the same.
+// A match of add is covered: its first group, if the expression has one. It counts once it is
+// complete; only the known rules also find the beginning of a secret that the program is still
+// printing. A span that the known rules find is shown if a match of allow holds all of it. A match
+// of add stays covered all the same.
 type Own struct{ add, allow []*regexp.Regexp }
 
-// What a rule may be at most: each is tried on every line that changes.
+// Limits of rules: each rule is tried on every line that changes.
 const (
 	MaxOwn        = 32
 	maxExpression = 1000 // bytes
@@ -29,16 +29,16 @@ const (
 func NewOwn(add, allow []string) (*Own, error) {
 	var o Own
 	var err error
-	if o.add, err = compile("add", add); err != nil {
+	if o.add, err = compileRules("add", add); err != nil {
 		return nil, err
 	}
-	if o.allow, err = compile("allow", allow); err != nil {
+	if o.allow, err = compileRules("allow", allow); err != nil {
 		return nil, err
 	}
 	return &o, nil
 }
 
-func compile(list string, all []string) (rules []*regexp.Regexp, err error) {
+func compileRules(list string, all []string) (rules []*regexp.Regexp, err error) {
 	if len(all) > MaxOwn {
 		return nil, fmt.Errorf("%s: has %d expressions, the limit is %d", list, len(all), MaxOwn)
 	}
@@ -73,10 +73,10 @@ func (o *Own) findSpans(dst []Span, lines []string, at Place, seen *Seen) []Span
 	for i, line := range lines {
 		found = o.appendAdded(found, i, line)
 	}
-	return append(dst[:had], merged(found)...)
+	return append(dst[:had], mergeSpans(found)...)
 }
 
-// isAllowed reports whether a match of Allow holds a whole span.
+// isAllowed reports whether a match of allow holds a whole span.
 func (o *Own) isAllowed(line string, s Span) bool {
 	for _, rule := range o.allow {
 		for _, m := range rule.FindAllStringIndex(line, -1) {
@@ -88,7 +88,7 @@ func (o *Own) isAllowed(line string, s Span) bool {
 	return false
 }
 
-// appendAdded appends the matches of Add in a line.
+// appendAdded appends the matches of add in a line.
 func (o *Own) appendAdded(dst []Span, n int, line string) []Span {
 	for _, rule := range o.add {
 		for _, m := range rule.FindAllStringSubmatchIndex(line, -1) {
@@ -104,8 +104,8 @@ func (o *Own) appendAdded(dst []Span, n int, line string) []Span {
 	return dst
 }
 
-// merged returns the spans in order, with those that meet joined.
-func merged(all []Span) []Span {
+// mergeSpans returns the spans in order, with overlapping ones joined.
+func mergeSpans(all []Span) []Span {
 	sort.Slice(all, func(i, k int) bool {
 		a, b := all[i], all[k]
 		return cmp.Or(a.Line-b.Line, a.From-b.From, a.To-b.To) < 0
@@ -138,7 +138,7 @@ func (o *Own) TextSeen(seen *Seen, text string, at int) (covered string, n int) 
 		return text, 0
 	}
 	for i := len(spans) - 1; i >= 0; i-- {
-		// from the last on: an offset is that of the line as it was
+		// backwards, so that the offsets of the spans before stay valid
 		s := spans[i]
 		lines[s.Line] = Cover(lines[s.Line], s.From, s.To)
 	}

@@ -45,7 +45,7 @@ var Nowhere = Place{Line: -1}
 func Find(dst []Span, lines []string, at Place) []Span { return find(dst, lines, at, nil) }
 
 func find(dst []Span, lines []string, at Place, seen *Seen) []Span {
-	load()
+	loadRules()
 	f := finder{spans: dst}
 	for i, line := range lines {
 		f.lineIndex, f.line, f.open = i, line, -1
@@ -85,14 +85,14 @@ func width(s string) int {
 	return len(s)
 }
 
-// ANSI covers columns of a row that holds SGR sequences. covered says for each column whether it
-// goes; sequences stay.
+// ANSI covers columns of a row that holds SGR sequences, which it keeps. covered reports whether a
+// column is covered.
 func ANSI(row string, covered func(col int) bool) string {
 	var b strings.Builder
 	col := 0
 	for len(row) > 0 {
 		if row[0] == 0x1b {
-			n := sequence(row)
+			n := sequenceLen(row)
 			b.WriteString(row[:n])
 			row = row[n:]
 			continue
@@ -115,9 +115,9 @@ func ANSI(row string, covered func(col int) bool) string {
 	return b.String()
 }
 
-// sequence returns the length of the control sequence at the start of s: ESC, [ and all up to a
+// sequenceLen returns the length of the control sequenceLen at the start of s: ESC, [ and all up to a
 // letter.
-func sequence(s string) int {
+func sequenceLen(s string) int {
 	for i := 2; i < len(s); i++ {
 		if c := s[i]; c >= '@' && c <= '~' {
 			return i + 1

@@ -13,7 +13,8 @@ type Rows struct {
 	Cols int
 	// Wrapped reports whether row i continues in the next one.
 	Wrapped func(i int) bool
-	// Print and At are the row and the byte where the program is printing; At is -1 for nowhere.
+	// Print and At are the row and the byte offset where the program is printing. At is -1 if it is
+	// printing elsewhere.
 	Print, At int
 	// Own holds the user's rules. It may be nil.
 	Own *Own
@@ -26,7 +27,7 @@ type CoverOf struct {
 	Begins        bool
 }
 
-// ANSI is a row with SGR sequences, covered; text is what it shows.
+// ANSI returns a row that holds SGR sequences with its part covered. text is the row without them.
 func (c CoverOf) ANSI(row, text string) string {
 	from, to := displaywidth.String(text[:c.From]), displaywidth.String(text[:c.To])
 	return ANSI(row, func(col int) bool { return from <= col && col < to })
@@ -92,9 +93,9 @@ func (r *Rows) splitSpan(dst []CoverOf, span Span, row, first int) []CoverOf {
 	return dst
 }
 
-// ReachesEdge reports whether the text of a row reaches the right edge: where a program breaks a
-// line by itself there, as editors do, the next row goes on with it. A wide character that had no
-// room left leaves a column.
+// ReachesEdge reports whether the text of a row reaches the right edge. If a program breaks a line
+// there itself, as editors do, the line goes on in the next row. A wide character without room in
+// the last column leaves that column empty.
 func ReachesEdge(text string, cols int) bool {
 	if len(text) < cols-1 {
 		return false
@@ -107,7 +108,7 @@ func ReachesEdge(text string, cols int) bool {
 	}
 }
 
-// ByteAt is the offset of column col in a row, -1 when the row ends before.
+// ByteAt returns the byte offset of column col in a row, or -1 if the row ends before it.
 func ByteAt(row string, col int) int {
 	at := 0
 	for g := graphemes.FromString(row); col > 0; col -= displaywidth.String(g.Value()) {

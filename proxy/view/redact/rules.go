@@ -19,12 +19,12 @@ const (
 	under
 	dash
 	base64 // + / =
-	anchor // may tell a secret
+	anchor // the search for secrets stops here
 	alnum  = upper | lower | digit
 	word   = alnum | under | dash
 )
 
-// classes is what each byte is. The anchors come with load.
+// classes holds the classes of each byte. loadRules adds the anchors of the rules.
 var classes = func() (t [256]class) {
 	for c := range t {
 		switch {
@@ -87,7 +87,7 @@ type rule struct {
 	exact bool
 }
 
-// The lists of tokens. What their lines mean they say themselves.
+// The lists of tokens. A comment in each explains its lines.
 var (
 	//go:embed byhand.txt
 	byHand string
@@ -105,33 +105,33 @@ var (
 	nextRule [256]uint8
 )
 
-// load makes the tables. A session without agents does not wait for them.
-var load = sync.OnceFunc(func() {
-	read(byHand)
-	read(gitleaks)
+// loadRules makes the tables. A session without agents does not wait for them.
+var loadRules = sync.OnceFunc(func() {
+	readRules(byHand)
+	readRules(gitleaks)
 	for i := len(rules) - 1; i >= 0; i-- {
 		before, mark := rules[i].prefix[rules[i].mark-1], rules[i].prefix[rules[i].mark]
 		classes[mark] |= anchor
-		h := pair(before, mark)
+		h := pairHash(before, mark)
 		byPair[h], nextRule[i+1] = uint8(i+1), byPair[h]
 	}
 })
 
-// read reads a list into the tables: a line has the kind, the prefix, the characters of the body
+// readRules reads a list into the tables: a line has the kind, the prefix, the characters of the body
 // and their least number.
-func read(list string) {
+func readRules(list string) {
 	for line := range strings.Lines(list) {
 		f := strings.Fields(line)
 		if len(f) == 0 || f[0] == "#" {
 			continue
 		}
-		t := token{f[1], setOf(f[2]), number(f[3]), -1}
+		t := token{f[1], setOf(f[2]), mustNumber(f[3]), -1}
 		switch f[0] {
 		case "service":
-			t.most = number(f[4])
+			t.most = mustNumber(f[4])
 			services = append(services, t)
 		case "exact":
-			t.most = number(f[4])
+			t.most = mustNumber(f[4])
 			rules = append(rules, rule{t, anchorIndex(t.prefix), true, true, true})
 		default:
 			rules = append(rules, rule{t, anchorIndex(t.prefix), f[0] == "weak", f[len(f)-1] != "inside", false})
@@ -139,7 +139,7 @@ func read(list string) {
 	}
 }
 
-func number(s string) int {
+func mustNumber(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		panic("redact: " + err.Error()) // the lists are part of the program
@@ -158,21 +158,21 @@ func anchorIndex(prefix string) int {
 	return 1
 }
 
-func pair(a, b byte) uint16 { return (uint16(a)*97 ^ uint16(b)<<3) & 1023 }
+func pairHash(a, b byte) uint16 { return (uint16(a)*97 ^ uint16(b)<<3) & 1023 }
 
-// finder looks through one line after the other.
+// finder finds what to cover, one line after another.
 type finder struct {
 	spans []Span
 
 	lineIndex int
 	line      string
 	open      int // where the program is printing, -1 for not here
-	done      int // nothing before this offset is looked at again
+	done      int // the search of the line has passed this offset
 	lead      int // where the line's first word begins, -1 for not known yet
 
-	key       bool // the lines of a private key come
-	public    bool // those of a certificate
-	lineSpans int  // index of the first span of this line
+	inKey         bool // this line may be inside a private key
+	inCertificate bool // this line may be inside a certificate
+	lineSpans     int  // index of the first span of this line
 }
 
 func (f *finder) coverSpan(from, to int) {
@@ -196,7 +196,7 @@ func (f *finder) scanLine() {
 		case '=':
 			f.findAssignment(i)
 		case 'J':
-			f.webToken(i)
+			f.findWebToken(i)
 		case '-':
 			if i == 0 || f.line[i-1] == ' ' {
 				f.findFlag(i)
@@ -248,7 +248,7 @@ func (f *finder) findToken(i int) {
 	if i == 0 {
 		return
 	}
-	for k := byPair[pair(f.line[i-1], f.line[i])]; k != 0; k = nextRule[k] {
+	for k := byPair[pairHash(f.line[i-1], f.line[i])]; k != 0; k = nextRule[k] {
 		r := &rules[k-1]
 		at := i - r.mark
 		if at < f.done || !strings.HasPrefix(f.line[at:], r.prefix) || r.alone && !f.standsAlone(at, alnum) {
@@ -271,7 +271,7 @@ func (f *finder) isToken(r *rule, body, end int) bool {
 	case !r.exact:
 		return n >= r.least || end > body && !r.weak && end == len(f.line)
 	case n < r.least:
-		// What does not fit on the screen is cut off.
+		// A token that does not fit on the screen is cut off.
 		return n >= leastCut && end == len(f.line) && len(r.prefix) > 4 && isMixed(f.line[body:end])
 	case n > r.most && r.most >= 0 && len(r.prefix) <= 4:
 		return false
@@ -279,7 +279,7 @@ func (f *finder) isToken(r *rule, body, end int) bool {
 	return !f.isInsideLonger(body-len(r.prefix), end) && (!r.body.has('0') || isMixed(f.line[body:end]))
 }
 
-// leastCut is the fewest characters by which a token is recognised that is cut off.
+// leastCut is how many characters of a token must be visible if the rest is cut off.
 const leastCut = 12
 
 // isInsideLonger reports whether the text from from to end is a part of something longer, such as
@@ -313,8 +313,8 @@ func isMixed(s string) bool {
 	return c&digit != 0 && c&(upper|lower) != 0
 }
 
-// webToken covers a JWT: two objects in base64url, which begin with eyJ, and a signature.
-func (f *finder) webToken(i int) {
+// findWebToken covers a JWT: two objects in base64url, which begin with eyJ, and a signature.
+func (f *finder) findWebToken(i int) {
 	at := i - 2
 	if at < f.done || f.line[at:i] != "ey" || !f.standsAlone(at, word) {
 		return

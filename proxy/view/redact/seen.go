@@ -3,10 +3,10 @@ package redact
 import "strings"
 
 const (
-	// seenMost is how many lines are remembered, and as many again of those before.
-	seenMost = 256
-	// seenBytes is how long they are at most.
-	seenBytes = 512
+	// maxSeenLines is how many lines a generation remembers. There are two: lines and before.
+	maxSeenLines = 256
+	// maxSeenBytes is the length of the longest line that is remembered.
+	maxSeenBytes = 512
 )
 
 // Seen remembers lines without anything to cover, as most are: a look-up costs a twentieth of a
@@ -30,14 +30,14 @@ func (s *Seen) isClean(line string) bool {
 }
 
 func (s *Seen) add(line string) {
-	if s == nil || len(line) > seenBytes {
+	if s == nil || len(line) > maxSeenBytes {
 		return
 	}
-	if len(s.lines) >= seenMost {
+	if len(s.lines) >= maxSeenLines {
 		s.before, s.lines = s.lines, nil
 	}
 	if s.lines == nil {
 		s.lines = make(map[string]struct{})
 	}
-	s.lines[strings.Clone(line)] = struct{}{} // a part of a text would keep the whole of it
+	s.lines[strings.Clone(line)] = struct{}{} // a substring would keep the whole text in memory
 }

@@ -34,7 +34,7 @@ func TestTheCacheChangesNothing(t *testing.T) {
 		got, m := (*Own)(nil).TextSeen(&seen, text, at)
 		require.Equal(t, want, got)
 		require.Equal(t, n, m)
-		require.LessOrEqual(t, len(seen.lines)+len(seen.before), 2*seenMost)
+		require.LessOrEqual(t, len(seen.lines)+len(seen.before), 2*maxSeenLines)
 	}
 	require.NotEmpty(t, seen.lines)
 	require.False(t, seen.isClean(some[2]))

@@ -28,7 +28,7 @@ func (f *finder) findURL(i int) bool {
 		}
 		break
 	}
-	// Being printed, it may become one; a port is no password.
+	// While the program prints it, this may become a password. A port is not one.
 	port := f.runEnd(from, digit) == end && end-from <= len("65535")
 	if from > 0 && f.isPrinting(from, end) && !port {
 		f.coverSpan(from, end)

@@ -56,8 +56,8 @@ func (f *finder) coverAssigned(n named, i, from int) {
 		q = f.line[from+1]
 	}
 	if q == '"' || q == '\'' || q == '`' {
-		if n.quote != q && f.quotedAt(n.from, q) {
-			return // the quote ends the text that the name stands in
+		if n.quote != q && f.isQuotedAt(n.from, q) {
+			return // the quote ends the text that contains the name
 		}
 		f.coverQuoted(n, from+1, q, escaped)
 		return
@@ -67,8 +67,8 @@ func (f *finder) coverAssigned(n named, i, from int) {
 	}
 }
 
-// quotedAt reports whether an offset is within a text in quotes.
-func (f *finder) quotedAt(i int, q byte) bool {
+// isQuotedAt reports whether an offset is within a text in quotes.
+func (f *finder) isQuotedAt(i int, q byte) bool {
 	return strings.Count(f.line[max(0, i-256):i], string(q))%2 != 0
 }
 
@@ -99,7 +99,7 @@ func (f *finder) coverQuoted(n named, from int, q byte, escaped bool) {
 		len(value) < n.to-n.from && strings.EqualFold(value, f.line[n.to-len(value):n.to]),
 		f.isTelling(n) && strings.Contains(strings.ToLower(value), strings.ToLower(f.line[n.from:n.to])):
 	case f.isPrinting(from, end),
-		n.kind == shouted && len(value) >= leastValue && (!n.spaced || isMixed(value)),
+		n.kind == envKey && len(value) >= leastValue && (!n.spaced || isMixed(value)),
 		n.kind == key && looksRandom(value, leastValue),
 		n.kind == password && len(value) >= leastWord && !isProse(value),
 		n.kind == login && holdsPair(value):
@@ -107,14 +107,14 @@ func (f *finder) coverQuoted(n named, from int, q byte, escaped bool) {
 	}
 }
 
-// How long a value is at least that counts as a secret once it is there.
+// The fewest characters of a value that counts as a secret once it is complete.
 const (
 	leastValue = 8
 	leastWord  = 4 // of a password
 	leastKey   = 16
 )
 
-// isTelling reports whether a name is one that no password holds by chance.
+// isTelling reports whether a password is unlikely to contain this name by chance.
 func (f *finder) isTelling(n named) bool { return n.kind == key || n.to-n.from > len("password") }
 
 func (f *finder) coverBare(n named, i, from int) {
@@ -147,11 +147,11 @@ func (f *finder) coverBare(n named, i, from int) {
 }
 
 // isSecret reports whether a value without quotes is a secret. Source code rarely holds one; there
-// a name is rather followed by another name.
+// another name usually follows.
 func (f *finder) isSecret(n named, value string, colon, last, comma bool) bool {
 	spaced := n.spaced
 	switch n.kind {
-	case shouted:
+	case envKey:
 		return !spaced && len(value) >= leastValue || looksRandom(value, leastKey)
 	case key:
 		return !spaced && !colon && looksRandom(value, leastValue) || looksRandom(value, leastKey)
@@ -194,9 +194,9 @@ func isPlaceholder(value string) bool {
 	return slices.ContainsFunc(prefixes[:], func(prefix string) bool { return strings.HasPrefix(value, prefix) })
 }
 
-// dulls are values that cannot be secrets: keywords and types of programming languages, and the
-// sources in nsswitch.conf(5).
-var dulls = []string{
+// dullValues cannot be secrets: keywords and types of programming languages, and the sources in
+// nsswitch.conf(5).
+var dullValues = []string{
 	"true", "false", "null", "nil", "none", "undefined", "yes", "no", "on", "off", "string", "str",
 	"bytes", "byte", "int", "integer", "number", "bool",
 	"boolean", "object", "any", "optional", "required", "void", "text", "files", "compat",
@@ -213,7 +213,7 @@ func isDull(value string) bool {
 		return false
 	}
 	small := plainName(room[:0], value)
-	return len(small) == 0 || isOneOf(small, dulls) || hasOnlyLetters(value) && isAboutSecrets(string(small))
+	return len(small) == 0 || isOneOf(small, dullValues) || hasOnlyLetters(value) && isAboutSecrets(string(small))
 }
 
 // isAboutSecrets reports whether a text holds a word about secrets.
@@ -280,7 +280,7 @@ func isProse(value string) bool {
 	var room [longestName]byte
 	small := plainName(room[:0], value[:min(len(value), longestName)])
 	blank := strings.IndexByte(value, ' ') >= 0
-	return isOneOf(small, dulls) ||
+	return isOneOf(small, dullValues) ||
 		isAboutSecrets(string(small)) && (blank || hasOnlyLetters(value)) ||
 		blank && classes[value[0]]&upper != 0 && !isMixed(value)
 }
@@ -334,8 +334,8 @@ func (f *finder) token68End(i int) int {
 	return i
 }
 
-// coverCookies covers the values of cookies that look random. The first one is that of a
-// Set-Cookie; its attributes follow, which are not cookies.
+// coverCookies covers the values of cookies that look random. In a Set-Cookie only the first pair
+// is a cookie; its attributes follow.
 func (f *finder) coverCookies(from int) {
 	for range 32 {
 		eq := strings.IndexByte(f.line[from:], '=')
@@ -354,7 +354,7 @@ func (f *finder) coverCookies(from int) {
 	}
 }
 
-// longestService is longer than any of those values.
+// longestService exceeds the length of every service's values.
 const longestService = 192
 
 // findService covers the value of a name that holds the name of a service, with the sign between

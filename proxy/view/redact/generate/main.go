@@ -1,7 +1,7 @@
 // Command generate makes proxy/view/redact/gitleaks.txt from the rules of gitleaks (MIT): those for
-// a token with a prefix, and those for a value of a shape whose name holds a service's. It reads
-// them from the configuration in the module of gitleaks, checked by its sum, so that this module
-// does not depend on gitleaks. go generate in proxy/view/redact runs it.
+// a token with a prefix, and those for a value in a known format whose name contains the name of a
+// service. It reads them from the configuration in the module of gitleaks, checked by its sum, so
+// that this module does not depend on gitleaks. go generate in proxy/view/redact runs it.
 package main
 
 import (
@@ -106,14 +106,15 @@ func parseRules(config string) (rules []rule) {
 	return rules
 }
 
-// Parts of a rule for a value in a service's name: its begin, and the text between name and value.
+// Parts of a rule for a service's value: the beginning of its name, and the text between name and
+// value.
 const (
 	named    = `[\w.-]{0,50}?`
 	operator = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}`
 )
 
-// isPublic reports whether a rule is for a public value, or is better known by hand.
-func isPublic(id string) bool {
+// isSkipped reports whether a rule is for a public value, or is replaced by a rule written by hand.
+func isSkipped(id string) bool {
 	for _, end := range []string{"-client-id", "-access-id", "-public-key", "-pub-key", "-api-id"} {
 		if strings.HasSuffix(id, end) {
 			return true
@@ -133,7 +134,7 @@ func formatTable(rules []rule) string {
 		found := false
 		_, value, in := strings.Cut(r.regex, operator)
 		switch {
-		case isPublic(r.id) || r.regex == "":
+		case isSkipped(r.id) || r.regex == "":
 		case in && strings.Contains(r.regex, named):
 			value = "(?i)" + value
 			found = services.addService(r, value)

@@ -14,18 +14,18 @@ import (
 // shape is one way to match an expression: a literal, then a number of characters of a set.
 type shape struct {
 	literal     string
-	open        bool
-	least, most int // most is -1 for no limit
+	inBody      bool // the literal is complete
+	least, most int  // most is -1 for no limit
 	set         [2]uint64
-	bad         bool // matches beyond ASCII, or any character at all
+	bad         bool // it matches characters beyond ASCII
 }
 
 // Limits for the use of a rule.
 const (
 	shortest      = 3  // of a prefix
 	shortestValue = 16 // of a value that only its name identifies
-	alternate     = 4  // a class of more characters ends the prefix
-	anything      = 90
+	alternate     = 4  // a class of more characters than this ends the prefix
+	anything      = 90 // characters of a set that matches nearly anything
 )
 
 // addPrefixes adds the tokens of a rule that have a prefix, and reports whether it found one.
@@ -221,7 +221,7 @@ func extendByLiteral(re *syntax.Regexp, in []shape) (out []shape) {
 	for _, s := range in {
 		for _, form := range forms {
 			next := s
-			if !s.open {
+			if !s.inBody {
 				next.literal += form
 			} else {
 				for _, c := range form {
@@ -241,8 +241,8 @@ func extendByClass(re *syntax.Regexp, in []shape) (out []shape) {
 		n += int(re.Rune[i+1]-re.Rune[i]) + 1
 	}
 	for _, s := range in {
-		if s.open || n > alternate {
-			s.open = true
+		if s.inBody || n > alternate {
+			s.inBody = true
 			for i := 0; i < len(re.Rune); i += 2 {
 				s.addChars(re.Rune[i], re.Rune[i+1])
 			}
@@ -274,8 +274,8 @@ func extendByRepeat(re *syntax.Regexp, in []shape) (out []shape) {
 	default: // re.Min and re.Max hold
 	}
 	for _, s := range in {
-		s.open = true
-		for _, one := range extendShapes(re.Sub[0], []shape{{open: true}}) {
+		s.inBody = true
+		for _, one := range extendShapes(re.Sub[0], []shape{{inBody: true}}) {
 			next := s
 			next.bad = next.bad || one.bad
 			next.set[0] |= one.set[0]
