@@ -329,7 +329,7 @@ func (l *life) stopParts(exit child.Exit) Result {
 	<-l.pumped
 	l.restoreTerminal() // before anything that waits for others
 	if s.requests != nil {
-		s.requests.EndActs()
+		s.requests.EndActions()
 	}
 	s.events.Close()
 	s.beside.ReportExit(exit)

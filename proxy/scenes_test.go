@@ -163,7 +163,7 @@ func beginSceneWith(t *testing.T, yield time.Duration, files map[string]string, 
 	m.Env = []string{"HOME=" + dir, "LANG=C.UTF-8", "INPUTRC=/dev/null", "LESS=", "LESSHISTFILE=-", "HISTFILE=", "VIMINIT="}
 	p, id := g.startProgram(m)
 	c := &scene{typing: &typing{p: p, id: id}, s: fake.Receive(t, sessions, "the session")}
-	c.s.observer.Call(func(time.Time) { c.s.requests.Line().AnswerMost = forever })
+	c.s.observer.Call(func(time.Time) { c.s.requests.Line().MaxAnswerWait = forever })
 	return c
 }
 

@@ -194,7 +194,7 @@ func (l *life) holdPump() {
 		return
 	}
 	if l.s.requests != nil {
-		l.s.requests.SetBehind(true)
+		l.s.requests.SetInBackground(true)
 	}
 	reached, held := make(chan struct{}), make(chan struct{})
 	if l.s.pump.Post(func(time.Time) { close(reached); <-held }) {
@@ -208,7 +208,7 @@ func (l *life) letPump() {
 		close(l.held)
 		l.held = nil
 		if l.s.requests != nil {
-			l.s.requests.SetBehind(false)
+			l.s.requests.SetInBackground(false)
 		}
 	}
 }

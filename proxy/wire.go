@@ -282,7 +282,7 @@ func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 		Owner:       agent.Owner,
 		RemoteGrant: agent.RemoteGrant,
 		RemoteKeys:  agent.RemoteKeys,
-		Elsewhere:   elsewhere{s},
+		RemoteKeyboard:   elsewhere{s},
 		Log:         s.log,
 		Observer:    s.observer,
 		Pump:        s.pump,
@@ -296,13 +296,13 @@ func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 		Desk:        s.desk,
 	}
 	if h := s.conf.headless; h != nil {
-		c.Own, c.Attached = h, s.attached
+		c.OwnTerminal, c.Attached = h, s.attached
 	}
 	if s.talk != nil {
 		c.Chat = s.talk
 	}
 	if agent.Chat != nil {
-		c.Outside = feed.Outside{Session: agent.Chat.Session}
+		c.OutsideRequests = feed.Outside{Session: agent.Chat.Session}
 	}
 	if agent.Policy != nil {
 		c.LocalAgent, c.Ahead = agent.LocalAgent, s.rules.FindAhead

@@ -41,13 +41,13 @@ func notNowError(requestID string, err error) *protocol.Error {
 	return out
 }
 
-// handlePresence notes whether an agent is connected, on the gateway's word.
+// handlePresence notes whether an agent is connected, as the gateway reports it.
 func (g *grants) handlePresence(m *protocol.AgentPresence) {
 	g.Pump.Post(func(now time.Time) { g.Control.SetConnected(now, m.AgentID, m.Connected) })
 }
 
-// claimedProgram returns the program that an agent claims to ask with, made safe beside the proxy's
-// own words: like an agent's name it names no key.
+// claimedProgram returns the program that an agent claims to ask with. Like an agent's name, it is
+// made safe to print beside the proxy's own text, and cannot name a key.
 func claimedProgram(raw string) string {
 	if raw == "" {
 		return ""

@@ -11,8 +11,8 @@ import (
 
 // bracketText wraps text with bytes from 0x80 on in paste brackets, if a line editor may take such
 // bytes for Meta keys and asks for brackets. The text has no Escape, so it cannot end a paste. Each
-// pair of brackets stays in one piece: neither a key of the user nor the end of a grant can leave a
-// paste open.
+// pair of brackets stays in one piece, so neither a key of the user nor the end of a grant can
+// leave a paste open.
 func (j *judgement) bracketText(pieces []pump.Piece) []pump.Piece {
 	if j.prompt != line.Editor || line.TakesUTF8(j.facts, j.prompt) ||
 		!line.TakesPasteAsText(j.facts) {
@@ -20,7 +20,7 @@ func (j *judgement) bracketText(pieces []pump.Piece) []pump.Piece {
 	}
 	first := firstStep(pieces)
 	if pieces[0].Step != 0 && len(first) > 1 && string(first[0].Bytes) == pasteBegins ||
-		!slices.ContainsFunc(first, hasWideText) {
+		!slices.ContainsFunc(first, hasNonASCII) {
 		return pieces
 	}
 	var out []pump.Piece
@@ -30,20 +30,20 @@ func (j *judgement) bracketText(pieces []pump.Piece) []pump.Piece {
 	return append(out, pieces[len(first):]...)
 }
 
-// hasWideText reports whether a piece types bytes from 0x80 on.
-func hasWideText(p pump.Piece) bool {
+// hasNonASCII reports whether a piece types bytes from 0x80 on.
+func hasNonASCII(p pump.Piece) bool {
 	return p.Say == "" && slices.ContainsFunc(p.Bytes, func(b byte) bool { return b >= 0x80 })
 }
 
-// hasKeyedText is hasWideText for text outside brackets.
-func hasKeyedText(p pump.Piece) bool {
+// hasUnbracketedNonASCII is hasNonASCII for text outside brackets.
+func hasUnbracketedNonASCII(p pump.Piece) bool {
 	_, ok := cutBrackets(p.Bytes)
-	return !ok && hasWideText(p)
+	return !ok && hasNonASCII(p)
 }
 
 // bracketPiece cuts a piece into bracketed text and keys.
 func bracketPiece(p pump.Piece) (out []pump.Piece) {
-	if !hasKeyedText(p) {
+	if !hasUnbracketedNonASCII(p) {
 		return []pump.Piece{p}
 	}
 	const room = pump.PieceMax - len(pasteBegins) - len(pasteEnds)

@@ -36,7 +36,7 @@ func TestTextInBracketsCannotEndThemR65(t *testing.T) {
 				require.NotContains(t, string(b), "\x1b")
 				require.False(t, bytes.ContainsAny(b, "\r\n\x03\x7f"), "%q", b)
 			} else {
-				require.False(t, line.OnlyText(j.facts, j.prompt, b) && hasWideText(p), "%q of %q goes without the user's word", b, text)
+				require.False(t, line.OnlyText(j.facts, j.prompt, b) && hasNonASCII(p), "%q of %q goes without the user's word", b, text)
 			}
 			all = append(all, b...)
 		}

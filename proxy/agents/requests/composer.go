@@ -41,7 +41,7 @@ func (p *messenger) addToMessage(u keys.Unit, inPaste bool) (rest []byte, took b
 	return rest, true
 }
 
-// typesExactly reports whether a unit types text and nothing else.
+// typesExactly reports whether a unit types exactly this text.
 func typesExactly(unit []byte, text string) bool {
 	ok := false
 	n := 0

@@ -21,8 +21,8 @@ type Config struct {
 	// LocalAgent returns the name of the local token that signed a message. nil: the session knows
 	// no tokens.
 	LocalAgent func(message, signature []byte) (token string, err error)
-	// Ahead returns what a rule of the user gives an agent that asks now. It reads files. nil:
-	// there are no rules.
+	// Ahead returns the grant that a rule of the user gives an agent that asks now. It reads files.
+	// nil: there are no rules.
 	Ahead func(a control.Agent, level protocol.Level) control.Ahead
 	// RemoteGrant makes the gateway's word enough for an owner's decision.
 	RemoteGrant bool
@@ -30,23 +30,23 @@ type Config struct {
 	RemoteKeys bool
 	Log        *slog.Logger
 
-	Observer  Observer
-	Pump      Pump
-	Control   Control
-	Link      Link
-	Program   Program
-	Terminal  Terminal
-	Status    Status
-	Recorder  Recorder
-	Desk      Desk
-	Tracker   *line.Tracker // follows all keys
-	Own       Own           // nil in the user's own terminal
-	Attached  Attached      // nil if Own is
-	Elsewhere Elsewhere
+	Observer       Observer
+	Pump           Pump
+	Control        Control
+	Link           Link
+	Program        Program
+	Terminal       Terminal
+	Status         Status
+	Recorder       Recorder
+	Desk           Desk
+	Tracker        *line.Tracker // follows all keys
+	OwnTerminal    OwnTerminal   // nil in the user's own terminal
+	Attached       Attached      // nil if Own is
+	RemoteKeyboard RemoteKeyboard
 	// Chat is the conversation with the program if that is a coding agent, or nil.
 	Chat Conversation
-	// Outside takes other agents' requests in that conversation; nil refuses them.
-	Outside Outside
+	// OutsideRequests opens other agents' requests in that conversation; nil refuses them.
+	OutsideRequests OutsideRequests
 }
 
 // sendError refuses a request. Inlined in its callers, it would be 8 KiB.

@@ -15,9 +15,9 @@ import (
 	"terminalproxy/proxy/terminal/keys"
 )
 
-// shiftsMost bounds how often an input is judged anew because the program changed before the write.
+// maxShifts bounds how often an input is judged anew because the program changed before the write.
 // After that the user decides.
-const shiftsMost = 8
+const maxShifts = 8
 
 // consent asks the user about an input under level type: the user has to let through each key that
 // would submit or signal. The whole rest of the input is held then, so that the user sees all that
@@ -27,20 +27,20 @@ type consent struct {
 	keys         string // the keys of the last question to the user, "" for no question
 	asked        string // that whole question, without what the answer does not cover
 	allowed      bool   // the user let it through
-	userKeysThen int    // the user's count of keys at that time
+	userKeysThen int    // how many keys the user had typed by then
 	shifts       int    // changes of the program between judgement and write
 	unasked      bool   // the next write needs no consent of the user, by judged
 	// judged is the judgement of the line, set by the observer's goroutine before Prepare answers.
 	judged judgement
 }
 
-// holdForConsent reports whether pieces have to wait for the user. Being asked again with the same
-// question means that the user let the input through; the rest of it then passes until the user
-// types.
+// holdForConsent reports whether pieces have to wait for the user. A second call that leads to the
+// same question means that the user let the input through; the rest of it then passes until the
+// user types.
 func (c *consent) holdForConsent(
 	now time.Time, pieces []pump.Piece, typed pump.Line,
 ) (bool, error) {
-	if c.shifts > shiftsMost {
+	if c.shifts > maxShifts {
 		c.judged.prompt = line.None
 	}
 	c.unasked = c.in.Control.State(now).Level == protocol.LevelType
@@ -55,7 +55,7 @@ func (c *consent) holdForConsent(
 }
 
 // judgeLine judges the line for pieces under level type, and brackets their text. It returns false
-// while the line is unsettled and that matters.
+// while the judgement has to wait until the line is settled.
 func (c *consent) judgeLine(pieces []pump.Piece, began, now time.Time) ([]pump.Piece, bool) {
 	judged, still := c.in.all.line.assessLine(now, began, isText(firstStep(pieces)))
 	c.judged = judged
@@ -151,8 +151,9 @@ func (c *consent) hasUnshownText(typed pump.Line) bool {
 		(typed.Lost > 0 || !c.judged.buffer.Known && c.judged.buffer.Clipped)
 }
 
-// wordQuestion says what would be sent and, at a line prompt, what the program would run. exact is
-// the part that the answer covers: it omits suggestions of the program, which are not submitted.
+// wordQuestion describes what would be sent and, at a line prompt, what the program would run.
+// exact is the part that the answer covers: it omits suggestions of the program, which are not
+// submitted.
 func (c *consent) wordQuestion(
 	pieces []pump.Piece, typed pump.Line,
 ) (q control.Confirmation, exact string) {
@@ -165,7 +166,7 @@ func (c *consent) wordQuestion(
 	}
 	b := c.judged.buffer
 	keyed := string(pieces[0].Bytes) != pasteBegins &&
-		slices.ContainsFunc(firstStep(pieces), hasKeyedText) &&
+		slices.ContainsFunc(firstStep(pieces), hasUnbracketedNonASCII) &&
 		!line.TakesUTF8(c.judged.facts, c.judged.prompt)
 	pieces, typed.Pieces = slices.Clone(pieces), withoutBrackets(typed.Pieces)
 	for i := range pieces {
@@ -271,7 +272,7 @@ func textThenEnter(pieces []pump.Piece) (text string, ok bool) {
 	return text, enters == 1
 }
 
-// describePieces words what pieces send, for the user.
+// describePieces describes to the user what pieces send.
 func describePieces(pieces []pump.Piece) string {
 	var all [][]byte
 	for _, p := range pieces {
@@ -288,7 +289,7 @@ func describePieces(pieces []pump.Piece) string {
 	return keys.FormatPieces(all...)
 }
 
-// lineBefore words what an agent has on the program's line, for the user.
+// lineBefore describes to the user what an agent has on the program's line.
 func lineBefore(typed pump.Line) string {
 	if len(typed.Pieces) == 0 {
 		return ""
@@ -303,7 +304,7 @@ func lineBefore(typed pump.Line) string {
 	return text
 }
 
-// userRefusal explains why a held input was refused: its time was over, or control ended.
+// userRefusal explains why a held input was refused: time ran out, or control ended.
 func (c *consent) userRefusal(r pump.Receipt) (*refusal, bool) {
 	a := c.in.Control
 	sent := notice.Clean(c.keys, 80)

@@ -11,7 +11,8 @@ import (
 	"terminalproxy/proxy/display/notice"
 )
 
-// grants has what agents ask for and give back, and tells them what became of it.
+// grants handles agents' requests for control and its release, and reports changes of control to
+// them.
 type grants struct {
 	*Config
 	verifier *verifier
@@ -19,8 +20,9 @@ type grants struct {
 	inbox    *inbox
 	waits    *agentWaits
 	line     *Line
-	// parting is an agent's message as it gives the keyboard back. Owned by the pump's goroutine.
-	parting string
+	// partingNote is the message with which an agent gives the keyboard back. Owned by the pump's
+	// goroutine.
+	partingNote string
 }
 
 func (g *grants) handleControlRequest(m *protocol.ControlRequest) {
@@ -58,11 +60,11 @@ func (g *grants) handleControlRequest(m *protocol.ControlRequest) {
 // askControl puts an agent's request for control to the user. An agent gets the keyboard of its
 // own, unattended terminal without asking. It runs on the pump's goroutine.
 func (g *grants) askControl(now time.Time, r control.Request) error {
-	if g.Own == nil {
+	if g.OwnTerminal == nil {
 		return g.Control.Request(now, r)
 	}
-	owner := g.Own.Agent()
-	if r.Agent.ID == owner.ID && g.Own.IsUnattended() &&
+	owner := g.OwnTerminal.Agent()
+	if r.Agent.ID == owner.ID && g.OwnTerminal.IsUnattended() &&
 		g.Control.State(now).Phase == control.Observing {
 		g.Control.GrantOwnTerminal(now, r)
 		return nil
@@ -91,7 +93,7 @@ func (g *grants) handleRelease(m *protocol.ControlRelease) {
 			return
 		}
 		if !m.Gone {
-			g.parting = notice.Reason(m.Note) // shown with the event, once the queue is empty
+			g.partingNote = notice.Reason(m.Note) // shown with the event, once the queue is empty
 		}
 		g.Link.Send(&protocol.Done{RequestID: m.RequestID})
 	})
@@ -107,7 +109,7 @@ func (g *grants) reportEvent(e control.Event) {
 		ids = []string{""}
 	}
 	var notes []string
-	// The event is the agent's answer, and brings it the user's messages.
+	// The event is the answer to the agent, and carries the user's messages.
 	if ids[0] != "" && !e.Withdrawn && e.Reason != protocol.ReasonReplaced {
 		notes = g.inbox.takeNotes(e.Agent.ID)
 	}
@@ -145,9 +147,9 @@ func (g *grants) reportEvent(e control.Event) {
 	if !e.Granted {
 		word = string(e.Reason)
 	}
-	g.Recorder.RecordControl(e, g.parting)
-	parting := g.parting
-	g.parting = ""
+	g.Recorder.RecordControl(e, g.partingNote)
+	parting := g.partingNote
+	g.partingNote = ""
 	if e.Unsubmitted == 0 || e.Granted {
 		g.Status.ShowControlChange(e, "", parting)
 	} else {
@@ -157,7 +159,7 @@ func (g *grants) reportEvent(e control.Event) {
 	g.Observer.Post(func(time.Time) { g.waits.endControlWaits(e, word, e.Dropped > 0) })
 }
 
-// endSentence tells an agent why its control ended.
+// endSentence returns why an agent's control ended, as a sentence to that agent.
 func endSentence(e control.Event) string {
 	switch e.Cause {
 	case control.Closing:

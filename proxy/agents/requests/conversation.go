@@ -15,18 +15,19 @@ import (
 	"terminalproxy/proxy/record"
 )
 
-// prompts passes on what people and agents say in the conversation with a coding agent. Messages
-// come on the link's goroutine, are checked on the pump's, and are acted on by acts.
-type prompts struct {
+// chatHandler passes on what people and agents say in the conversation with a coding agent.
+// Messages come on the link's goroutine, are checked on the pump's, and take effect on that of
+// actions.
+type chatHandler struct {
 	*Config
 	verifier *verifier
 	typists  *typists
-	acts     *acts
+	actions  *actionQueue
 	uploads  uploads // owned by the link's goroutine
 }
 
 // handleChat acts on a message in the conversation with a coding agent.
-func (p *prompts) handleChat(m protocol.Message) {
+func (p *chatHandler) handleChat(m protocol.Message) {
 	if p.Chat == nil {
 		if id := protocol.RequestID(m); id != "" {
 			sendError(p.Link, id, protocol.CodeNoChat,
@@ -57,7 +58,7 @@ func (p *prompts) handleChat(m protocol.Message) {
 
 // sendPrompt gives the coding agent a prompt from an agent that may press every key, or from a
 // person who may speak for the owner.
-func (p *prompts) sendPrompt(m *protocol.ChatSend) {
+func (p *chatHandler) sendPrompt(m *protocol.ChatSend) {
 	by, reason := notice.Person(m.By), (*refusal)(nil)
 	if m.AgentID == "" {
 		by, reason = p.verifier.verifyPerson(m.By, m.At, m.Signed(p.Started.UnixMilli()), m.SignatureB64)
@@ -93,7 +94,7 @@ func (p *prompts) sendPrompt(m *protocol.ChatSend) {
 }
 
 // interruptTurn needs no signature from a person: it only takes something away.
-func (p *prompts) interruptTurn(m *protocol.ChatInterrupt) {
+func (p *chatHandler) interruptTurn(m *protocol.ChatInterrupt) {
 	check := func(st control.State) (control.Agent, error) {
 		if m.AgentID == "" {
 			return control.Agent{}, nil
@@ -115,7 +116,7 @@ func (p *prompts) interruptTurn(m *protocol.ChatInterrupt) {
 }
 
 // answerRequest answers the coding agent's request. Any person may refuse it, unsigned.
-func (p *prompts) answerRequest(m *protocol.ChatAnswer) {
+func (p *chatHandler) answerRequest(m *protocol.ChatAnswer) {
 	by := notice.Person(m.By)
 	if !m.Answer.Refuses() {
 		var reason *refusal
@@ -144,7 +145,7 @@ func (p *prompts) answerRequest(m *protocol.ChatAnswer) {
 	})
 }
 
-// describeReply words an answer for people.
+// describeReply describes an answer to people.
 func describeReply(a protocol.ChatReply) string {
 	said := []string{}
 	switch {
@@ -205,11 +206,11 @@ func checkMayTalk(st control.State, agentID string) (control.Agent, error) {
 	return st.Agent, nil
 }
 
-// checkAndAct asks check on the pump's goroutine, in order with the user's keys, and then has act
-// done in its turn. It sends done or the error. act gets the agent that check returned, if any, and
-// the condition that this agent still has the grant that it was checked under. The driver asks that
-// last: the user may take the keyboard back at any moment before.
-func (p *prompts) checkAndAct(
+// checkAndAct calls check on the pump's goroutine, in order with the user's keys, and then queues
+// act. It sends done or the error. act gets the agent that check returned, if any, and mayAct,
+// which checks that this agent still has the same grant. The driver calls mayAct last: the user may
+// take the keyboard back at any moment before.
+func (p *chatHandler) checkAndAct(
 	done *protocol.Done, check func(st control.State) (control.Agent, error),
 	act func(from control.Agent, mayAct chat.MayAct) error,
 ) {
@@ -224,7 +225,7 @@ func (p *prompts) checkAndAct(
 	ok := p.Pump.Post(func(now time.Time) {
 		st := p.Control.State(now)
 		from, err := check(st)
-		if err == nil && p.acts.isFull() {
+		if err == nil && p.actions.isFull() {
 			err = &refusal{protocol.CodeBusy, "too much waits to be said already: try again later"}
 		}
 		if err != nil {
@@ -232,7 +233,7 @@ func (p *prompts) checkAndAct(
 			return
 		}
 		mayAct := func() error { return checkStillGranted(p.Control, from, st.Epoch) }
-		p.acts.queueAct(func(over bool) {
+		p.actions.enqueue(func(over bool) {
 			if over {
 				sendExited(p.Link, done.RequestID)
 				return

@@ -146,7 +146,7 @@ func TestOnlyTheOwnersSignatureTalks(t *testing.T) {
 // user trusts.
 func TestConversationsThatNeedNoSignature(t *testing.T) {
 	for _, change := range []func(c *Config){
-		func(c *Config) { c.Own = &stagedOwn{} },
+		func(c *Config) { c.OwnTerminal = &stagedOwn{} },
 		func(c *Config) { c.RemoteGrant = true },
 	} {
 		s, room, _ := conversationAt(t, change)

@@ -11,8 +11,9 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// escapeGap follows an Escape key: within less time a program takes it and the next key for one. A
-// key that interrupts gets the same gap, or what follows is discarded with what came before.
+// escapeGap is the pause after an Escape key: after a shorter one, a program takes it and the next
+// key for one key. A key that interrupts gets the same pause, or the kernel may discard what
+// follows together with what came before.
 const escapeGap = 60 * time.Millisecond
 
 // lineEnds turns each end of a line into the Enter key's byte.
@@ -44,7 +45,7 @@ func (e *encoder) encodeSteps(in *delivery, k int, modes screen.Modes) ([]pump.P
 	return all, rejectNestedProxyKey(e.Program, all)
 }
 
-// keyModes picks the modes that change how keys are encoded.
+// keyModes returns the modes that change how keys are encoded.
 func keyModes(modes screen.Modes) keys.Modes {
 	return keys.Modes{
 		AppCursor: modes.AppCursor, AppKeypad: modes.AppKeypad,
@@ -107,7 +108,7 @@ func rejectReserved(reclaimKey keys.CtrlKey, data string) error {
 }
 
 // rejectNestedProxyKey refuses any key that may give control while another proxy runs in this
-// session: the agent would answer its own question there. Its key cannot be seen from here.
+// session: the agent would answer its own question there. This proxy cannot know that one's key.
 func rejectNestedProxyKey(program Program, pieces []pump.Piece) error {
 	var all []byte
 	for _, p := range pieces {

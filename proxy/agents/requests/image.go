@@ -21,8 +21,8 @@ type uploads []*upload
 
 // Bounds of uploads, in images and in bytes.
 const (
-	mostUploads     = 4 * protocol.MaxImages
-	mostUploadBytes = protocol.MaxImages * protocol.MaxImage
+	maxUploads     = 4 * protocol.MaxImages
+	maxUploadBytes = protocol.MaxImages * protocol.MaxImage
 )
 
 // receivePart keeps a part of an image. Without room for the whole image it drops the oldest ones.
@@ -34,7 +34,7 @@ func (u *uploads) receivePart(m *protocol.ChatImage) *refusal {
 		}
 		kept := m.Size
 		for at := len(*u) - 1; at >= 0; at-- {
-			if kept += (*u)[at].size; kept > mostUploadBytes || len(*u)-at >= mostUploads {
+			if kept += (*u)[at].size; kept > maxUploadBytes || len(*u)-at >= maxUploads {
 				*u = slices.Delete(*u, 0, at+1)
 				break
 			}
@@ -68,7 +68,7 @@ func (u *uploads) removeImage(id string) []byte {
 }
 
 // receiveImage keeps a part of an image for the prompt that will name it.
-func (p *prompts) receiveImage(m *protocol.ChatImage) {
+func (p *chatHandler) receiveImage(m *protocol.ChatImage) {
 	reason := imagesRefused(p.Chat, m.AgentID)
 	if reason == nil {
 		reason = p.uploads.receivePart(m)
@@ -96,7 +96,7 @@ func imagesRefused(c Conversation, agentID string) *refusal {
 }
 
 // attachedImages returns the images of a prompt. Each has the digest that is signed.
-func (p *prompts) attachedImages(m *protocol.ChatSend) (images []chat.Image, reason *refusal) {
+func (p *chatHandler) attachedImages(m *protocol.ChatSend) (images []chat.Image, reason *refusal) {
 	if len(m.Images) == 0 {
 		return nil, nil
 	}

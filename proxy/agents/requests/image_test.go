@@ -48,13 +48,13 @@ func TestUnusedImagesAreBounded(t *testing.T) {
 	for i := range 100 {
 		require.Nil(t, u.receivePart(part("small"+strings.Repeat("x", i), 1, 0, "x")))
 	}
-	require.Len(t, u, mostUploads)
+	require.Len(t, u, maxUploads)
 	require.Equal(t, "small"+strings.Repeat("x", 99), u[len(u)-1].id)
 }
 
 // The signature covers the image's bytes, and agents send no images.
 func TestAPromptWithAnImage(t *testing.T) {
-	s, c, _ := conversationAt(t, func(c *Config) { c.Own = &stagedOwn{} })
+	s, c, _ := conversationAt(t, func(c *Config) { c.OwnTerminal = &stagedOwn{} })
 	png := []byte("\x89PNG\r\n\x1a\n" + strings.Repeat("x", 100))
 	sum := sha256.Sum256(png)
 	upload := func() {

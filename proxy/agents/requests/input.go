@@ -10,11 +10,11 @@ import (
 	"terminalproxy/proxy/consent/pump"
 )
 
-// behindText says why nothing is typed into a session in the background.
-const behindText = "the user's shell has this session in the background, so no one can type " +
+// backgroundText explains to an agent why nothing is typed into a session in the background.
+const backgroundText = "the user's shell has this session in the background, so no one can type " +
 	"there: ask for control once the user is back"
 
-// deliveries takes agents' inputs, on the link's goroutine, and follows each in a [delivery].
+// deliveries accepts agents' inputs, on the link's goroutine, and follows each in a [delivery].
 type deliveries struct {
 	*Config
 	line     *Line
@@ -23,8 +23,8 @@ type deliveries struct {
 	waits    *agentWaits
 	inbox    *inbox
 	receipts *receipts
-	// behind says that the user's shell has the session in the background, where nothing is typed.
-	behind atomic.Bool
+	// inBackground: the user's shell has the session in the background, where nothing is typed.
+	inBackground atomic.Bool
 }
 
 // delivery follows an agent's input to its receipt. Owned by the pump's goroutine, except for the
@@ -44,11 +44,11 @@ type delivery struct {
 	reply      reply
 
 	steps    []step
-	mouseAct string     // the act of the mouse, in words
-	shown    shownInput // what viewers are told of it
+	mouseAct string     // what the mouse does, in words
+	shown    shownInput // the part of it that viewers see
 	written  int        // bytes, as in the receipt
 
-	userKeysAtStart uint64 // the user's count of keys when the input came
+	userKeysAtStart uint64 // how many keys the user had typed when the input came
 	paused          bool   // it had to wait for the user at once
 
 	// rev is the screen's revision before the next write, set by the observer's goroutine before
@@ -56,13 +56,13 @@ type delivery struct {
 	rev uint64
 
 	// Owned by the observer's goroutine:
-	saw   glimpse        // the screen as its agent saw it
-	noted int            // steps known to noteTyping
-	at    *protocol.Cell // the mouse acts here
+	saw        glimpse        // the screen as its agent saw it
+	notedSteps int            // how many steps noteTyping has reported
+	at         *protocol.Cell // the mouse acts here
 	// The program edited a line before the next step, and before the last typed step.
 	editorBeforeNext bool
 	editorBeforeLast bool
-	userKeysAtStep   uint64 // the user's count of keys before the last step
+	userKeysAtStep   uint64 // how many keys the user had typed before the last step
 	// group had the terminal when the input began to wait for the user's line; 0 if it did not.
 	group int
 }
@@ -93,10 +93,10 @@ func (d *deliveries) handleInput(m *protocol.Input) {
 		d.Link.Send(bad.Reply())
 		return
 	}
-	if d.behind.Load() { // the pump would answer when the user comes back
+	if d.inBackground.Load() { // the pump would answer when the user comes back
 		d.Link.Send(&protocol.InputResult{
 			ID: protocol.NewID(), RequestID: m.RequestID, SessionID: d.SessionID,
-			Status: protocol.StatusRefused, Reason: protocol.CodeNoGrant, Message: behindText,
+			Status: protocol.StatusRefused, Reason: protocol.CodeNoGrant, Message: backgroundText,
 		})
 		return
 	}
@@ -174,8 +174,8 @@ func (in *delivery) prepareWrite(
 }
 
 // checkAndEncode checks the conditions of the input, or of the rest of it, against the present
-// screen, and encodes it for the present modes. What the user let through keeps its bytes. It runs
-// on the observer's goroutine.
+// screen, and encodes it for the present modes. Input that the user let through keeps its bytes. It
+// runs on the observer's goroutine.
 func (in *delivery) checkAndEncode(left []pump.Piece) ([]pump.Piece, error) {
 	o := in.Observer
 	if err := in.inputRefusal(time.Now()); err != nil {

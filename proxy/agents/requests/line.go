@@ -17,38 +17,39 @@ const (
 	// lineEvery is the interval of checks whether the line is free, beside each output, while an
 	// agent's input waits for it: the kernel does not report a change of the foreground program.
 	lineEvery = 100 * time.Millisecond
-	// holdMost bounds the time until control hears that an input waits, on a busy machine. An input
-	// that was withdrawn earlier is not watched longer.
-	holdMost = 30 * time.Second
+	// maxConfirmWait bounds the time until control learns that an input waits, on a busy machine.
+	// An input that was withdrawn before that is not watched longer.
+	maxConfirmWait = 30 * time.Second
 	// Input under level type is judged once nothing has moved for stillFor and the program waits
 	// for input: the line is then the one that the user reads, and no program is starting. After
-	// stillMost it is judged in any case.
-	stillFor   = 50 * time.Millisecond
-	stillMost  = 2 * time.Second
-	stillEvery = 10 * time.Millisecond
-	// busyMost is stillMost for text sent to a working program: the text is for its next prompt.
-	busyMost = 10 * time.Second
-	// answerMost is the usual [Line.AnswerMost], pendingEvery the interval of checks.
-	answerMost   = 2 * time.Second
-	pendingEvery = 5 * time.Millisecond
-	// quoteMost bounds a quoted line, in characters.
-	quoteMost = 200
+	// maxStillWait it is judged in any case.
+	stillFor     = 50 * time.Millisecond
+	maxStillWait = 2 * time.Second
+	stillEvery   = 10 * time.Millisecond
+	// maxBusyWait replaces maxStillWait for text sent to a working program: the text is for its
+	// next prompt.
+	maxBusyWait = 10 * time.Second
+	// maxAnswerWait is the usual [Line.MaxAnswerWait], and pendingEvery the interval of checks.
+	maxAnswerWait = 2 * time.Second
+	pendingEvery  = 5 * time.Millisecond
+	// maxQuote bounds a quoted line, in characters.
+	maxQuote = 200
 )
 
 // Line is the line that the user and agents share. Owned by the observer's goroutine.
 type Line struct {
 	*Config
-	// AnswerMost bounds how long agents wait until a program has processed what the user typed; a
+	// MaxAnswerWait bounds how long agents wait until a program has processed what the user typed; a
 	// program that computes answers only when it is done.
-	AnswerMost time.Duration
-	waited     time.Time // an agent's input waits for the line since then, or zero
-	occupied   bool      // control has confirmed it
-	looked     time.Time
-	toldQuote  string // the line as control knows it
+	MaxAnswerWait time.Duration
+	waited        time.Time // an agent's input waits for the line since then, or zero
+	occupied      bool      // control has confirmed it
+	looked        time.Time
+	sentQuote     string // the quote that control was sent last
 	// The program has not answered the first pendingKeys keys of the user, seen at pendingSince.
 	pendingKeys  uint64
 	pendingSince time.Time
-	hasNewOutput bool // there was output since the last look
+	hasNewOutput bool // there was output since the last check
 }
 
 // gatherFacts returns what the kernel and the shell's marks report now, and the spell of the line
@@ -77,7 +78,7 @@ func (l *Line) gatherFacts(blockedOn func() blocked) (f line.Facts, spell uint64
 	return f, spell
 }
 
-// blocked is what the foreground waits for, if the system tells.
+// blocked is what the foreground waits for, if the system can tell.
 type blocked struct {
 	child.Blocked
 	known bool
@@ -103,8 +104,8 @@ func (l *Line) currentFacts() line.Facts {
 	return f
 }
 
-// factsWithBlocked is [Line.gatherFacts] with what the foreground waits for, after one look. That
-// comes last.
+// factsWithBlocked is [Line.gatherFacts], and returns what the foreground waits for. It looks at
+// the foreground once, and last.
 func (l *Line) factsWithBlocked() (f line.Facts, spell uint64, b blocked) {
 	looked := false
 	look := func() blocked { b, looked = l.blockedOn(), true; return b }
@@ -116,7 +117,7 @@ func (l *Line) factsWithBlocked() (f line.Facts, spell uint64, b blocked) {
 
 // lineOwner returns the owner of the line, and quotes the user's text on it.
 func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
-	// First, so that a key that comes meanwhile is not judged by the rest
+	// This comes first: a key that arrives meanwhile must not be judged by the facts below.
 	typed := l.Tracker.TypedLine()
 	if !typed.MayHaveUserText() && !l.hasNewOutput &&
 		l.Tracker.HasPrompt(l.Program.ForegroundGroup()) {
@@ -136,7 +137,7 @@ func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
 		l.pendingKeys, l.pendingSince = typed.Keys(), now
 	}
 	switch {
-	case owner == line.Pending && now.Sub(l.pendingSince) >= l.AnswerMost:
+	case owner == line.Pending && now.Sub(l.pendingSince) >= l.MaxAnswerWait:
 		if owner = line.Free; !b.Empty() {
 			owner = line.Users
 		}
@@ -147,7 +148,7 @@ func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
 	return owner, l.quoteLine(b)
 }
 
-// programActivity returns what the program does with the terminal now, and the facts that tell it.
+// programActivity returns what the program does with the terminal now, and the facts that show it.
 func (l *Line) programActivity(now time.Time) (d line.Doing, f line.Facts) {
 	// The order matters: a program found waiting after its input was found empty has processed
 	// that input, and what it printed before is on the screen at the end.
@@ -169,8 +170,8 @@ func (l *Line) programActivity(now time.Time) (d line.Doing, f line.Facts) {
 // quoteLine returns a line as agents may read it.
 func (l *Line) quoteLine(b line.Buffer) string {
 	text := l.Observer.Redact(protocol.Visible(strings.ReplaceAll(b.Text(), "\n", " ⏎ ")), 0)
-	if r := []rune(text); len(r) > quoteMost {
-		text = string(r[:quoteMost]) + "…"
+	if r := []rune(text); len(r) > maxQuote {
+		text = string(r[:maxQuote]) + "…"
 	}
 	return text
 }
@@ -181,7 +182,7 @@ func (l *Line) blockedBy(now time.Time) (pending bool, err error) {
 	l.noteSettled(now)
 	switch owner, quote := l.lineOwner(now); owner {
 	case line.Users:
-		l.waited, l.occupied, l.toldQuote, l.looked = now, false, quote, now
+		l.waited, l.occupied, l.sentQuote, l.looked = now, false, quote, now
 		return false, &pump.Occupied{Line: quote}
 	case line.Pending:
 		return true, nil
@@ -208,7 +209,7 @@ func (l *Line) recheckBlocked(now time.Time) {
 	}
 	l.looked = now
 	holds := l.Control.NewestState().Occupied
-	if l.occupied = l.occupied || holds; !holds && (l.occupied || now.Sub(l.waited) > holdMost) {
+	if l.occupied = l.occupied || holds; !holds && (l.occupied || now.Sub(l.waited) > maxConfirmWait) {
 		l.waited = time.Time{} // the input is gone
 		return
 	}
@@ -216,8 +217,8 @@ func (l *Line) recheckBlocked(now time.Time) {
 	case owner == line.Free:
 		l.waited = time.Time{}
 		l.Pump.Post(l.Control.VacateLine)
-	case owner == line.Users && quote != l.toldQuote:
-		l.toldQuote = quote
+	case owner == line.Users && quote != l.sentQuote:
+		l.sentQuote = quote
 		l.Pump.Post(func(now time.Time) {
 			if l.Control.State(now).Occupied {
 				l.Control.OccupyLine(now, quote)
@@ -245,8 +246,8 @@ func (l *Line) Serve(now time.Time) {
 	}
 }
 
-// noteSettled notes the prompt once the output pauses. Observers hear of the pause at intervals; a
-// user who types at once is faster.
+// noteSettled notes the prompt once the output pauses. The observer reports the pause only at
+// intervals, and a user who types at once is faster.
 func (l *Line) noteSettled(now time.Time) {
 	if l.hasNewOutput && !now.Before(l.Observer.SettleTime()) {
 		l.Tracker.ReadPrompt(l.screen())
@@ -271,8 +272,8 @@ func (l *Line) noteMoved() {
 	l.hasNewOutput = true
 }
 
-// quoteLeftover quotes the text that an agent may have left on the line, "" if it is empty or
-// unknown.
+// quoteLeftover quotes the text that an agent may have left on the line. It returns "" if the line
+// is empty or unknown.
 func (l *Line) quoteLeftover() string {
 	typed := l.Tracker.TypedLine()
 	if !typed.Line.Set || line.PromptOfUserLine(l.currentFacts()) == line.None {
@@ -285,8 +286,8 @@ func (l *Line) quoteLeftover() string {
 	return l.quoteLine(b)
 }
 
-// callWithLeftover calls do with the leftover of an agent once the program has shown it, on the
-// observer's goroutine; or gone, if that has ended.
+// callWithLeftover calls do with an agent's leftover once the program has shown it, on the
+// observer's goroutine. If that has ended, it calls gone.
 func (l *Line) callWithLeftover(do func(quote string), gone func()) {
 	time.AfterFunc(stillFor, func() {
 		if !l.Observer.Post(func(time.Time) { do(l.quoteLeftover()) }) {
@@ -295,9 +296,9 @@ func (l *Line) callWithLeftover(do func(quote string), gone func()) {
 	})
 }
 
-// assessLine judges the line for an input under level type. still reports whether it stands still:
-// the program has read what was typed, and the screen does not move. text means that the input
-// would pass unasked at a prompt.
+// assessLine judges the line for an input under level type. still reports whether the line is
+// settled: the program has read what was typed, and the screen does not change. text means that the
+// input would pass without a question at a prompt.
 func (l *Line) assessLine(now, began time.Time, text bool) (j judgement, still bool) {
 	// The order matters: a program found waiting for a key has processed all that was typed, and
 	// has shown its question.
@@ -317,13 +318,13 @@ func (l *Line) assessLine(now, began time.Time, text bool) (j judgement, still b
 		busy = j.prompt == line.None && b.isBusy()
 	}
 	j.read = read && l.Observer.HasCaughtUp()
-	most := stillMost
+	most := maxStillWait
 	if text && (busy || edits && !j.read) {
-		most = busyMost
+		most = maxBusyWait
 	}
 	late := now.Sub(began) >= most
 	if late && !j.read && j.prompt == line.Editor {
-		j.prompt = line.None // what it has not read yet may start another program
+		j.prompt = line.None // the unread input may start another program
 	}
 	still = late || !busy && j.read && quiet
 	j.buffer, j.before = line.ReadBuffer(l.screen(), typed.Line), line.PromptText(l.screen(), typed)
@@ -331,8 +332,8 @@ func (l *Line) assessLine(now, began time.Time, text bool) (j judgement, still b
 	return j, still
 }
 
-// awaitsKey reports whether a group is known to wait for a key. If the kernel does not tell, a
-// quiet screen has to do: between Enter and the start of what was submitted, a shell keeps the mode
+// awaitsKey reports whether a group is known to wait for a key. If the kernel cannot tell, a quiet
+// screen must suffice: between Enter and the start of the submitted command, a shell keeps the mode
 // of its line editor for a moment.
 func (b blocked) awaitsKey(group int, quiet bool) bool {
 	switch {
@@ -353,10 +354,10 @@ func (l *Line) isCooked() bool {
 // isBusy reports whether the program is known to work now rather than to wait for input.
 func (l *Line) isBusy() bool { return l.blockedOn().isBusy() }
 
-// readinessForInput returns whether the program waits for what is typed now. If the system does not
-// tell, as behind ssh, the cursor does: a program that works has usually left it at the start of a
-// row. passing means that the system may tell in a moment: between two commands of a shell no
-// process may be in the foreground.
+// readinessForInput returns whether the program waits for what is typed now. If the system cannot
+// tell, as behind ssh, the cursor decides: a program that works has usually left it at the start of
+// a row. passing means that the system may be able to tell in a moment: between two commands of a
+// shell no process may be in the foreground.
 func (l *Line) readinessForInput() (r snapshot.Readiness, passing bool) {
 	caughtUp := l.Observer.HasCaughtUp()
 	a, known := l.Program.BlockedOn()

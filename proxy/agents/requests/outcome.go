@@ -10,7 +10,7 @@ import (
 	"terminalproxy/proxy/consent/pump"
 )
 
-// refusal is an error with a code for programs and a sentence for the agent.
+// refusal is an error with a code for programs and a message for the agent.
 type refusal struct {
 	code    protocol.Code
 	message string
@@ -83,7 +83,7 @@ func (in *delivery) setOutcome(r pump.Receipt, result *protocol.InputResult) {
 			}
 		}
 	}
-	if result.Reason == protocol.CodeSecretPrompt && isUnattended(in.Own) {
+	if result.Reason == protocol.CodeSecretPrompt && isUnattended(in.OwnTerminal) {
 		result.Message = unansweredSecretMessage(in.SessionID)
 	}
 }
@@ -111,7 +111,7 @@ func (in *delivery) correctFlushed(n int) {
 	})
 }
 
-// pauseRefusal tells an agent why its grant pauses.
+// pauseRefusal returns why an agent's grant pauses.
 func pauseRefusal(why error) *refusal {
 	if errors.Is(why, control.ErrHidden) {
 		return &refusal{
@@ -126,7 +126,8 @@ func pauseRefusal(why error) *refusal {
 	}
 }
 
-// ruleMessage tells an agent that a rule of the user keeps it out of the foreground program.
+// ruleMessage returns the message that a rule of the user keeps the agent out of the foreground
+// program.
 func ruleMessage(st control.State) string {
 	return "the user's rule (" + st.Never + ") keeps you out of " + st.Away +
 		", which has the terminal"

@@ -35,8 +35,8 @@ func shownFor(c *Config, kind protocol.InputKind) shownScreen {
 }
 
 // encodePersonMouse returns what a person's own terminal would send for an act of the mouse, which
-// is "wheel-down*3 12,40": an act, and a row and a column from 0. It is nothing where the program
-// does not listen, as in a terminal. The pump's goroutine owns t.
+// is "wheel-down*3 12,40": an act, and a row and a column from 0. It returns nothing if the program
+// does not want mouse reports, as a terminal would. The pump's goroutine owns t.
 func encodePersonMouse(t *typist, data string, s shownScreen) ([]byte, error) {
 	act, at, err := parsePersonMouse(data)
 	if err != nil {
@@ -56,7 +56,7 @@ func encodePersonMouse(t *typist, data string, s shownScreen) ([]byte, error) {
 		}, at, at)
 	}
 	if err != nil {
-		return nil, nil //nolint:nilerr // the program does not listen to this
+		return nil, nil //nolint:nilerr // the program does not want this report
 	}
 	var b []byte
 	for _, r := range reports {

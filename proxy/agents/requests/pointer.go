@@ -16,7 +16,7 @@ import (
 const scrollStep = 5
 
 // encodeMouse makes the reports of an act of the mouse for the present modes. It also decides the
-// place now: a button that moved since the agent looked is hit at its new place.
+// place only now: a button that has moved since the agent looked is hit at its new place.
 func (e *encoder) encodeMouse(
 	in *delivery, m protocol.InputPart, modes screen.Modes, km keys.Modes,
 ) ([]pump.Piece, error) {
@@ -68,7 +68,7 @@ func findCells(o Observer, m protocol.InputPart, act mouse.Act) (at, to mouse.Ce
 		}
 	case m.At != nil:
 		at, err = checkCell("the place", *m.At, cols, rows)
-	case act.Kind == mouse.Wheel: // the place seldom matters for scrolling
+	case act.Kind == mouse.Wheel: // the place rarely matters for scrolling
 		at = mouse.Cell{Row: rows / 2, Col: cols / 2}
 	default:
 		err = &refusal{
@@ -112,8 +112,8 @@ func checkCell(place string, c protocol.Cell, cols, rows int) (mouse.Cell, error
 	return at, nil
 }
 
-// cursorKeys returns what the wheel sends on the alternate screen to a program that has no mouse
-// but wants to be scrolled.
+// cursorKeys returns what the wheel sends on the alternate screen to a program without mouse
+// reports that wants to be scrolled.
 func cursorKeys(act mouse.Act, km keys.Modes, perNotch int) ([][]byte, error) {
 	up, vertical := act.Vertical()
 	if !vertical || act.HasModifiers() {
@@ -158,7 +158,7 @@ func mousePieces(reports [][]byte, act string) []pump.Piece {
 	return pieces
 }
 
-// describeAct words an act of the mouse and its target, for the user.
+// describeAct describes an act of the mouse and its target to the user.
 func describeAct(words, on string) string {
 	if on == "" {
 		return words
@@ -166,7 +166,7 @@ func describeAct(words, on string) string {
 	return words + " on " + keys.FormatPieces([]byte(on))
 }
 
-// describeWish words an act of the mouse before its place is known.
+// describeWish describes an act of the mouse before its place is known.
 func describeWish(m protocol.InputPart) string {
 	words := keys.FormatPieces([]byte(m.Data))
 	if act, err := mouse.Parse(m.Data); err == nil && m.At != nil {

@@ -24,7 +24,7 @@ type Observer interface {
 	// bytes, or elsewhere if ahead is -1.
 	Redact(text string, ahead int) string
 	// SettleTime returns when the screen counts as settled if it does not change before; LastChange
-	// when it changed last.
+	// returns when it changed last.
 	SettleTime() time.Time
 	LastChange() time.Time
 	// HasCaughtUp reports whether the program has read all input, and the model has all output.
@@ -98,7 +98,7 @@ type Control interface {
 	Messages
 }
 
-// Grants has what agents, and owners elsewhere, ask for and give back.
+// Grants is the part of [Control] for the requests of agents and the decisions of owners elsewhere.
 type Grants interface {
 	Request(now time.Time, r control.Request) error
 	// GrantOwnTerminal gives an agent the keyboard of its own terminal.
@@ -117,16 +117,16 @@ type Grants interface {
 	UnmuteAgent(now time.Time, agent, by string, epoch uint64) error
 }
 
-// Obstacles has what an agent's input waits for, even under a grant.
+// Obstacles is the part of [Control] for what holds up an agent's input, even under a grant.
 type Obstacles interface {
 	// AskConfirmation asks the user about an input.
 	AskConfirmation(now time.Time, c control.Confirmation) error
-	// OccupyLine sets what the user has on the line, VacateLine that the line is free.
+	// OccupyLine notes the text that the user has on the line, VacateLine that the line is free.
 	OccupyLine(now time.Time, line string)
 	VacateLine(now time.Time)
 }
 
-// Messages has what the user and agents write to one another.
+// Messages is the part of [Control] for messages between the user and agents.
 type Messages interface {
 	// OpenMessage opens a message of the user; Message returns the open one or nil, and TakeMessage
 	// closes it.
@@ -162,8 +162,8 @@ type Program interface {
 	ForegroundGroup() int
 	// GroupLeader returns the process that leads this group.
 	GroupLeader() (l child.GroupLeader, ok bool)
-	// BlockedOn returns what the foreground program waits for; known is false if the system does
-	// not tell.
+	// BlockedOn returns what the foreground program waits for; known is false if the system cannot
+	// tell.
 	BlockedOn() (b child.Blocked, known bool)
 	// Kill ends the program at once.
 	Kill()
@@ -182,8 +182,8 @@ type Status interface {
 	// agent has, or that the agent no longer asks.
 	NoteRequest()
 	NoteRival(agentID string, asks bool)
-	// ShowControlChange shows a change of control; line is what the agent left on the line, and
-	// note its parting message.
+	// ShowControlChange shows a change of control; line is the text that the agent left on the
+	// line, and note its parting message.
 	ShowControlChange(e control.Event, line, note string)
 	// FitsScreen reports whether the user can read all of the question about an input on a screen
 	// of this size.
@@ -234,8 +234,8 @@ type Record interface {
 	// RecordScreen records the present screen, on the observer's goroutine. The others run on the
 	// pump's.
 	RecordScreen(now time.Time)
-	// RecordWritten records what the program received, RecordReceipt the receipt: does words the
-	// act of the mouse, and allowed means that the user let the input through.
+	// RecordWritten records what the program received, RecordReceipt the receipt: does describes
+	// the act of the mouse, and allowed means that the user let the input through.
 	RecordWritten(p []byte)
 	RecordReceipt(receipt *protocol.InputResult, does string, allowed bool)
 	// RecordFlush records that the last n of the written bytes were taken back unread.
@@ -243,15 +243,15 @@ type Record interface {
 }
 
 // Conversation is that of the program, a coding agent. Its methods are safe for concurrent use and
-// never wait for the agent, but for the disk: only the goroutine of [acts] calls those that act or
+// never wait for the agent, but for the disk: only the goroutine of [actionQueue] calls those that act or
 // look at requests.
 type Conversation interface {
 	// Subscribe sends the gateway all records above a number until Unsubscribe.
 	Subscribe(after uint64)
 	Unsubscribe()
 	// Send says something to the coding agent for the person by, and SendForAgent for another
-	// agent. The error is [chat.ErrOver], or a sentence. mayAct is asked when the act is in the
-	// journal, and by the driver again; its error keeps the act from happening.
+	// agent. The error is [chat.ErrOver], or a sentence. mayAct is called when the action is in the
+	// journal, and again by the driver; its error prevents the action.
 	Send(by, text string, images []chat.Image) error
 	// ImageRefusal returns why the coding agent takes no images, or nil.
 	ImageRefusal() error
@@ -268,9 +268,9 @@ type Conversation interface {
 	OpenRequests() []string
 }
 
-// Outside puts requests of agents other than the coding agent to the people of its conversation. It
-// is safe for concurrent use. It may wait for the disk: only the goroutine of [acts] calls it.
-type Outside interface {
+// OutsideRequests puts requests of agents other than the coding agent to the people of its conversation. It
+// is safe for concurrent use. It may wait for the disk: only the goroutine of [actionQueue] calls it.
+type OutsideRequests interface {
 	// OpenRequest opens a request under a new id. done is called once when it closes, on any
 	// goroutine; but not after an error, which is [chat.ErrOver] or a sentence.
 	OpenRequest(q *protocol.ChatRequest, done func(protocol.ChatClosed)) error
@@ -278,8 +278,8 @@ type Outside interface {
 	CloseRequest(id, why string)
 }
 
-// Own is what a session that an agent started has in place of a user's terminal.
-type Own interface {
+// OwnTerminal replaces the user's terminal in a session that an agent started.
+type OwnTerminal interface {
 	// Agent started the session; its ID is "" if a person did.
 	Agent() control.Agent
 	// IsUnattended reports whether no person can be asked. It is safe for concurrent use.
@@ -290,15 +290,16 @@ type Own interface {
 	Stop()
 }
 
-// Elsewhere types for a person who is not at the session's terminal. Owned by the pump's goroutine.
-type Elsewhere interface {
-	// PressKeys types whole keys, and the agent pauses; at is when the person typed them. The error
-	// is [ErrUnread], or a sentence for the person.
+// RemoteKeyboard types for a person who is not at the session's terminal. Owned by the pump's
+// goroutine.
+type RemoteKeyboard interface {
+	// PressKeys types whole keys, which makes the agent pause; at is when the person typed them.
+	// The error is [ErrUnread], or a sentence for the person.
 	PressKeys(now, at time.Time, by string, keys []byte) error
 }
 
-// Attached are the people who attach to such a session.
+// Attached handles the people who attach to such a session.
 type Attached interface {
-	// Handle acts on a message of theirs; false means that the program has ended.
+	// Handle acts on a message from one of them; false means that the program has ended.
 	Handle(m protocol.Message) bool
 }

@@ -24,13 +24,13 @@ type receiptEntry struct {
 	receipt *protocol.InputResult // nil while the input is under way
 }
 
-// idUse tells whether an input's id was used before.
+// idUse is the earlier use of an input's id.
 type idUse uint8
 
 const (
 	unused       idUse = iota
 	repeated           // for the same input
-	usedForOther       // for another one
+	usedForOther       // for another input
 )
 
 func newReceipts() *receipts { return &receipts{known: make(map[string]*receiptEntry)} }
@@ -65,7 +65,7 @@ func (r *receipts) claimID(m *protocol.Input) (before idUse, receipt *protocol.I
 // contentOf returns a digest of what an input types. Its timeout, conditions and epoch are left
 // out: they may differ when an agent repeats the input after a lost connection.
 func contentOf(m *protocol.Input) [sha256.Size]byte {
-	// Strings and numbers have no errors
+	// Strings and numbers always encode.
 	content, _ := json.Marshal([]any{m.InputKind, m.Data, m.At, m.On, m.To, m.Parts})
 	return sha256.Sum256(content)
 }

@@ -8,19 +8,19 @@ import (
 	"terminalproxy/proxy/view/snapshot"
 )
 
-// settleLeast is the least time for the screen to settle beyond the quiet period, however late the
-// input was typed.
-const settleLeast = time.Second
+// minSettleTime is how much time, beyond the quiet period, the screen has to settle, however late
+// the input was typed.
+const minSettleTime = time.Second
 
-// reply answers an input that has ended, once the screen shows what it did. Owned by the
-// observer's goroutine; after that has ended, by the one whose post failed.
+// reply answers an input that has ended, once the screen shows its effect. Owned by the observer's
+// goroutine; after that has ended, by the goroutine whose post failed.
 type reply struct {
 	in      *delivery
 	settled bool // the program waits for its next line
-	// repainting are the rows that kept changing while the rest of the screen was quiet.
+	// repainting lists the rows that kept changing while the rest of the screen was quiet.
 	repainting []int
 	wrote      time.Time // the last byte was known to be written then
-	// correct mends a receipt that was not sent yet; nil if the receipt is right.
+	// correct changes a receipt before it is sent; nil if the receipt is right.
 	correct func(*protocol.InputResult)
 }
 
@@ -38,7 +38,7 @@ func (p *reply) answerWhenSettled(now time.Time, result *protocol.InputResult) {
 		}, func() { p.answerAtExit(result) })
 		return
 	}
-	_, ends := in.conditions.endsPart(len(in.steps) + 1)
+	_, ends := in.conditions.conditionalPart(len(in.steps) + 1)
 	if ends && result.Status == protocol.StatusWritten {
 		p.answerAtCondition(now, result)
 		return
@@ -53,7 +53,7 @@ func (p *reply) answerWhenSettled(now time.Time, result *protocol.InputResult) {
 		return
 	}
 	deadline := laterOf(in.began.Add(timeoutOf(m.TimeoutMs)),
-		now.Add(time.Duration(m.SettleMs)*time.Millisecond+settleLeast))
+		now.Add(time.Duration(m.SettleMs)*time.Millisecond+minSettleTime))
 	in.Observer.OpenWait(now, false, snapshot.Wait{
 		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: deadline,
 		Done: func(r snapshot.Result) {
@@ -120,7 +120,7 @@ func (p *reply) answerNow(now time.Time, result *protocol.InputResult) {
 	result.Notes = in.all.inbox.takeNotes(m.AgentID)
 	if result.Status == protocol.StatusWritten || result.Reason == protocol.CodeNoGrant ||
 		result.Reason == protocol.CodeStaleEpoch {
-		in.all.waits.dropWord(m.AgentID) // the receipt tells it whether it may type
+		in.all.waits.dropDecision(m.AgentID) // the receipt tells it whether it may type
 	}
 	result.Frame = in.Observer.AnswerFrame(now)
 	in.all.seen.noteSeen(m.AgentID)
@@ -165,7 +165,7 @@ func (p *reply) answerAtCondition(now time.Time, result *protocol.InputResult) {
 		end()
 		return
 	}
-	in.conditions.openUntil(now, part, len(in.steps)+1, done, func(error) {
+	in.conditions.openWait(now, part, len(in.steps)+1, done, func(error) {
 		in.all.waits.forgetDriven(id)
 		p.answerNow(now, result)
 	})

@@ -3,31 +3,31 @@
 //
 // [Handler.Handle] never blocks. The observer and the pump work on goroutines of their own, and
 // answer through the link. What is said to a coding agent may wait for a disk, and has a goroutine
-// of its own (acts.go).
+// of its own (actions.go).
 //
 // Handler passes each message to the part that answers it. The parts, each with the state that it
 // alone has:
 //
-//	agentWaits  waits.go         reads and waits; answers.go and waitsover.go keep lost answers
-//	seen        seen.go          what each agent saw last
-//	grants      control.go       requests for control, and what became of them
-//	decisions   remote.go        an owner's decisions from elsewhere
-//	typists     keys.go          an owner's keys from elsewhere; secret.go, answers to programs
-//	verifier    verifier.go      who signed a message
-//	messenger   chat.go          messages between agents and people; inbox.go, composer.go
-//	prompts     conversation.go  the conversation with a coding agent; image.go
-//	outsiders   asking.go        other agents' requests in it
-//	acts        acts.go          the goroutine that prompts and outsiders act on
-//	Line        line.go          the line shared with the user
-//	encoder     encode.go        the bytes of an input; pointer.go
-//	deliveries  input.go         inputs; receipts.go keeps their receipts
+//	agentWaits   waits.go         reads and waits; unheard.go and endedwaits.go keep lost answers
+//	seen         seen.go          what each agent saw last
+//	grants       control.go       requests for control, and changes of control
+//	decisions    decisions.go     an owner's decisions from elsewhere
+//	typists      typists.go       an owner's keys from elsewhere; secret.go, answers to programs
+//	verifier     verifier.go      who signed a message
+//	messenger    notes.go         messages between agents and people; inbox.go, composer.go
+//	chatHandler  conversation.go  the conversation with a coding agent; image.go
+//	outsiders    outsiders.go     other agents' requests in it
+//	actionQueue  actions.go       the goroutine that chatHandler and outsiders act on
+//	Line         line.go          the line shared with the user
+//	encoder      encode.go        the bytes of an input; pointer.go
+//	deliveries   input.go         inputs; receipts.go keeps their receipts
 //
 // A delivery follows one input: its review (review.go, steps.go) finds out when it may be typed,
 // its conditions (until.go) come between two parts, its consent (confirm.go) asks the user under
 // level type, outcome.go makes the receipt, and its reply (reply.go) sends that.
 //
 // It must not know the screen's cells, the writing to the program, the rules of control or the
-// transport of messages: its ports say what it asks of them.
+// transport of messages: it asks for those through its ports.
 package requests
 
 import (
@@ -48,25 +48,25 @@ type Handler struct {
 	decisions  *decisions
 	grants     *grants
 	messenger  *messenger
-	prompts    *prompts
+	chat       *chatHandler
 	outsiders  *outsiders
 	line       *Line
 	inbox      *inbox
 	deliveries *deliveries
 	book       *names.Book
 	waits      *agentWaits
-	acts       *acts
+	actions    *actionQueue
 }
 
 // New makes a handler. Call it before the observer and the pump run.
 func New(conf Config) *Handler {
 	h := &Handler{
-		Config: conf,
-		book:   new(names.Book),
-		inbox:  new(inbox),
-		acts:   newActs(),
+		Config:  conf,
+		book:    new(names.Book),
+		inbox:   new(inbox),
+		actions: newActionQueue(),
 	}
-	h.line = &Line{Config: &h.Config, AnswerMost: answerMost}
+	h.line = &Line{Config: &h.Config, MaxAnswerWait: maxAnswerWait}
 	seen := &seen{Config: &h.Config, line: h.line, byAgent: make(map[string]glimpse)}
 	h.waits = newWaits(&h.Config, h.inbox, seen)
 	h.deliveries = &deliveries{
@@ -84,13 +84,13 @@ func New(conf Config) *Handler {
 		Config: &h.Config, verifier: h.verifier, line: h.line, reclaim: h.decisions.reclaim,
 		byName: make(map[string]*typist),
 	}
-	h.prompts = &prompts{
-		Config: &h.Config, verifier: h.verifier, typists: h.typists, acts: h.acts,
+	h.chat = &chatHandler{
+		Config: &h.Config, verifier: h.verifier, typists: h.typists, actions: h.actions,
 	}
-	h.outsiders = newOutsiders(&h.Config, h.book, h.acts)
+	h.outsiders = newOutsiders(&h.Config, h.book, h.actions)
 	h.line.noteMoved() // keys may come before any output
-	if conf.Own != nil {
-		if a := conf.Own.Agent(); a.ID != "" {
+	if conf.OwnTerminal != nil {
+		if a := conf.OwnTerminal.Agent(); a.ID != "" {
 			h.book.AssignName(a.ID, a.Name) // reserves its name
 		}
 	}
@@ -100,9 +100,9 @@ func New(conf Config) *Handler {
 // Line returns the line that the user and agents share.
 func (h *Handler) Line() *Line { return h.line }
 
-// SetBehind says whether the user's shell has the session in the background, where the pump types
-// nothing and answers nothing.
-func (h *Handler) SetBehind(behind bool) { h.deliveries.behind.Store(behind) }
+// SetInBackground sets whether the user's shell has the session in the background, where the pump
+// types nothing and answers nothing.
+func (h *Handler) SetInBackground(behind bool) { h.deliveries.inBackground.Store(behind) }
 
 // Reclaim takes the keyboard back without the reclaim key. It runs on the pump's goroutine.
 func (h *Handler) Reclaim(now time.Time, by string) { h.decisions.reclaim(now, by) }
@@ -121,14 +121,14 @@ func (h *Handler) ControlEvent(e control.Event) { h.grants.reportEvent(e) }
 // CancelMuted closes requests of agents that the user has muted. It runs on the pump's goroutine.
 func (h *Handler) CancelMuted() { h.outsiders.cancelMuted() }
 
-// EndActs refuses the prompts and answers that still wait, and returns when the last one is done.
+// EndActions refuses the prompts and answers that still wait, and returns when the last one is done.
 // Call it after the pump's end.
-func (h *Handler) EndActs() { h.acts.endActs() }
+func (h *Handler) EndActions() { h.actions.close() }
 
 // Handle acts on one message. It runs on the link's reading goroutine.
 func (h *Handler) Handle(m protocol.Message) {
-	if h.Own != nil {
-		h.Own.NoteActivity()
+	if h.OwnTerminal != nil {
+		h.OwnTerminal.NoteActivity()
 	}
 	if id := protocol.SessionID(m); id != "" && id != h.SessionID {
 		sendError(h.Link, protocol.RequestID(m), protocol.CodeNoSession,
@@ -161,8 +161,8 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 	case *protocol.Note:
 		h.messenger.handleNote(m)
 	case *protocol.Keys:
-		if h.deliveries.behind.Load() {
-			sendError(h.Link, m.RequestID, protocol.CodeUnavailable, behindText)
+		if h.deliveries.inBackground.Load() {
+			sendError(h.Link, m.RequestID, protocol.CodeUnavailable, backgroundText)
 			return
 		}
 		h.typists.handleKeys(m)
@@ -183,7 +183,7 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 		h.Observer.SetSubscribed(m.On)
 	case *protocol.ChatSubscribe, *protocol.ChatUnsubscribe, *protocol.ChatSend,
 		*protocol.ChatImage, *protocol.ChatAnswer, *protocol.ChatInterrupt:
-		h.prompts.handleChat(m)
+		h.chat.handleChat(m)
 	case *protocol.ChatAsk:
 		h.outsiders.handleChatAsk(m)
 	case *protocol.SecretAsk:

@@ -70,7 +70,7 @@ func TestAnAgentNeedNotAskInItsOwnTerminal(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(func(conf *Config) {
 				if c.own != nil {
-					conf.Own = c.own
+					conf.OwnTerminal = c.own
 				}
 			})
 			s.machine.SetAttached(time.Now(), c.keyboard)
@@ -93,7 +93,7 @@ func TestTheRightToCloseASession(t *testing.T) {
 	}
 	require.Contains(t, newStage(nil).mustRefuse(t, protocol.CodeForbidden, closes("", "")), "only its user ends it")
 	own := &stagedOwn{}
-	s := newStage(func(c *Config) { c.Own = own })
+	s := newStage(func(c *Config) { c.OwnTerminal = own })
 	s.mustRefuse(t, protocol.CodeForbidden, closes("a-2", ""))
 	s.mustRefuse(t, protocol.CodeBadMessage, closes("a-1", "INT"))
 	require.False(t, own.stopped)

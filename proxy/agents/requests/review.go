@@ -37,15 +37,15 @@ type reviewState uint8
 // The states.
 const (
 	_             reviewState = iota
-	reviewAsked               // the pump asks; nothing has been looked at
+	reviewAsked               // the pump asks; nothing has been checked
 	reviewPausing             // the program processes the step before
 	reviewWaiting             // the condition behind the part before is not met
 	reviewLooking             // the line and the screen are looked at next
-	reviewUnclear             // whose the line is shows once the program has the user's keys
+	reviewUnclear             // the program has to read the user's keys first
 	reviewUnseen              // the program has yet to show what the user's keys did
-	reviewUnready             // the program starts, and may enable bracketed paste
-	reviewMoving              // the line does not stand still, under level type
-	reviewUntold              // the system may say in a moment what the program does
+	reviewUnready             // the program is starting, and may enable bracketed paste
+	reviewMoving              // the line is not settled, under level type
+	reviewUntold              // the system may be able to tell in a moment what the program does
 	reviewDone                // the pump has the answer, or needs none
 
 	reviewStates = int(reviewDone) + 1
@@ -67,12 +67,12 @@ const (
 	keysUnshown                        // looked: what they did is not on the screen
 	bracketsUnclear                    // looked: a paste may soon be bracketed
 	lineMoves                          // looked: the line changes
-	readinessUntold                    // looked: the system does not say yet whether the program waits
+	readinessUntold                    // looked: the system cannot tell yet if the program waits
 	lineOccupied                       // looked: the user has something on the line
 	inputRefused                       // looked: it must not be typed
 	inputPassed                        // looked: it may be typed
 	inputEnded                         // the pump has ended the input, or its agent gave it up
-	programEnded                       // no goroutine of the observer's is left to look
+	programEnded                       // the observer's goroutine has ended
 
 	reviewEvents = int(programEnded) + 1
 )
@@ -106,7 +106,7 @@ var reviewTransitions = [reviewStates]reviewRow{
 	reviewUntold:  lookingAgain,
 }
 
-// lookingAgain is the row of the states that only time ends.
+// lookingAgain is the row of the states that end when the next look is due.
 var lookingAgain = reviewRow{
 	recheckDue: reviewLooking, inputEnded: reviewDone, programEnded: reviewDone,
 }
@@ -127,7 +127,7 @@ func (s reviewState) String() string { return reviewStateNames[s] }
 func (e reviewEvent) String() string { return reviewEventNames[e] }
 
 // review finds out whether an input, or the rest of it, may be typed. Owned by the observer's
-// goroutine; after that has ended, by the one whose post failed.
+// goroutine; after that has ended, by the goroutine whose post failed.
 type review struct {
 	in     *delivery
 	left   []pump.Piece // the unwritten rest; nil for the whole input
@@ -153,7 +153,7 @@ func (r *review) advance(e reviewEvent) bool {
 	return true
 }
 
-// note is advance for what the table expects.
+// note is advance for an event that the table must allow.
 func (r *review) note(e reviewEvent) {
 	if !r.advance(e) {
 		r.in.Log.Error("a review was in no state for what happened to it",
@@ -161,7 +161,7 @@ func (r *review) note(e reviewEvent) {
 	}
 }
 
-// post has do run on the observer's goroutine, in its turn.
+// post runs do on the observer's goroutine.
 func (r *review) post(do func(now time.Time)) {
 	if !r.in.Observer.Post(do) {
 		r.endAtExit()
@@ -173,8 +173,8 @@ func (r *review) endAtExit() {
 	r.answer(nil, &refusal{protocol.CodeExited, "the program has ended"})
 }
 
-// endIfNeedless ends the review of an input that has ended: the pump needs no answer.
-func (r *review) endIfNeedless() (over bool) {
+// endIfInputEnded ends the review if the input has ended: the pump needs no answer then.
+func (r *review) endIfInputEnded() (over bool) {
 	if s := r.in.life.State(); s == pump.Judging || s == pump.Voided {
 		return false
 	}
@@ -189,7 +189,7 @@ func (r *review) begin(now time.Time) {
 		r.look(now)
 		return
 	}
-	if part, ends := r.in.conditions.endsPart(r.left[0].Step); ends {
+	if part, ends := r.in.conditions.conditionalPart(r.left[0].Step); ends {
 		r.note(conditionBefore)
 		r.awaitCondition(now, part)
 		return
@@ -198,19 +198,20 @@ func (r *review) begin(now time.Time) {
 	r.awaitProcessed(now, now)
 }
 
-// lookNext looks after e. The wait that has just ended may stand amid a piece of output.
+// lookNext notes e and looks in the observer's next turn: the wait that has just ended may have
+// ended in the middle of a piece of output.
 func (r *review) lookNext(e reviewEvent) {
 	r.note(e)
 	r.since = time.Now()
 	r.post(r.look)
 }
 
-// recheckAfter comes back after a delay. It is the last that a state does.
+// recheckAfter checks again after a delay. A state calls it last.
 func (r *review) recheckAfter(delay time.Duration) {
 	from := r.state
 	time.AfterFunc(delay, func() {
 		ok := r.in.Observer.Post(func(now time.Time) {
-			if r.state == from && !r.endIfNeedless() {
+			if r.state == from && !r.endIfInputEnded() {
 				r.recheck(now)
 			}
 		})
@@ -246,7 +247,7 @@ func (r *review) awaitProcessed(now, began time.Time) {
 			timely := now.Sub(began) < late &&
 				(end.End == snapshot.Met || end.End == snapshot.TimedOut)
 			switch {
-			case r.endIfNeedless():
+			case r.endIfInputEnded():
 			case timely && !in.hasConsumed(facts):
 				r.note(notProcessed)
 				r.awaitProcessed(now, began)
@@ -263,7 +264,7 @@ func (r *review) awaitCondition(now time.Time, part int) {
 		r.passCondition()
 		return
 	}
-	r.in.conditions.openUntil(now, part, r.left[0].Step, func(end snapshot.Result) {
+	r.in.conditions.openWait(now, part, r.left[0].Step, func(end snapshot.Result) {
 		if err := r.in.conditions.unmetError(part, end); err != nil {
 			r.refuse(err)
 			return
@@ -295,16 +296,16 @@ func (r *review) watchCondition() {
 }
 
 func (r *review) refuse(err error) {
-	if r.endIfNeedless() {
+	if r.endIfInputEnded() {
 		return
 	}
 	r.note(inputRefused)
 	r.answer(nil, err)
 }
 
-// look looks at the line and the screen. While they do not tell yet, it looks again.
+// look checks the line and the screen. While they do not decide yet, it looks again later.
 func (r *review) look(now time.Time) {
-	if r.endIfNeedless() {
+	if r.endIfInputEnded() {
 		return
 	}
 	found, err := r.checkLine(now)
@@ -323,8 +324,8 @@ func (r *review) look(now time.Time) {
 	}
 }
 
-// begins reports whether a step begins.
-func (r *review) begins() bool { return r.left == nil || r.left[0].Step != 0 }
+// beginsStep reports whether a step beginsStep.
+func (r *review) beginsStep() bool { return r.left == nil || r.left[0].Step != 0 }
 
 // checkLine checks whether the line is free for the input, and still the one that its agent saw.
 func (r *review) checkLine(now time.Time) (found reviewEvent, err error) {
@@ -339,7 +340,7 @@ func (r *review) checkLine(now time.Time) (found reviewEvent, err error) {
 		}
 		return lineOccupied, err
 	}
-	if r.begins() && in.group != 0 && in.group != in.Program.ForegroundGroup() {
+	if r.beginsStep() && in.group != 0 && in.group != in.Program.ForegroundGroup() {
 		// A text for one program's line could be a command to another.
 		return inputRefused, &refusal{
 			protocol.CodeScreenChanged,
@@ -350,7 +351,7 @@ func (r *review) checkLine(now time.Time) (found reviewEvent, err error) {
 	if r.left != nil || !waited {
 		return inputPassed, nil
 	}
-	pending, err = in.all.line.checkSeen(in.saw, now.Sub(r.since) >= stillMost)
+	pending, err = in.all.line.checkSeen(in.saw, now.Sub(r.since) >= maxStillWait)
 	switch {
 	case pending:
 		return keysUnshown, nil
@@ -364,7 +365,7 @@ func (r *review) checkLine(now time.Time) (found reviewEvent, err error) {
 func (r *review) checkSteps(now time.Time) (pieces []pump.Piece, found reviewEvent, err error) {
 	in := r.in
 	pieces, found = r.left, inputPassed
-	if r.begins() {
+	if r.beginsStep() {
 		if in.all.line.mayStillEnablePaste(in.nextStep(r.left), r.since, now) {
 			return nil, bracketsUnclear, nil
 		}
@@ -379,7 +380,7 @@ func (r *review) checkSteps(now time.Time) (pieces []pump.Piece, found reviewEve
 			return nil, lineMoves, nil
 		}
 	}
-	if err == nil && r.begins() {
+	if err == nil && r.beginsStep() {
 		late := now.Sub(r.since) >= stillFor
 		if !in.noteTyping(firstStep(pieces), late) {
 			return nil, readinessUntold, nil

@@ -300,7 +300,7 @@ func (w *reviewWorld) do(e reviewEvent) {
 		w.behind = true
 		w.endWait(snapshot.TimedOut)
 	case processed, conditionMet:
-		time.Sleep(stillMost) // no part of the time that looks may take
+		time.Sleep(maxStillWait) // no part of the time that looks may take
 		w.endWait(snapshot.Met)
 	case recheckDue:
 		w.wake()
@@ -344,7 +344,7 @@ func (w *reviewWorld) arrangeLook(e reviewEvent) {
 		w.line.noteMoved()
 	case keysUnshown:
 		w.userTypes("n")
-		w.in.saw, w.behind, w.review.left = glimpse{whole: true, row: "Continue?"}, true, nil
+		w.in.saw, w.behind, w.review.left = glimpse{known: true, row: "Continue?"}, true, nil
 	case bracketsUnclear:
 		w.in.steps[1].InputKind = protocol.InputPaste
 		w.blocked = child.Blocked{Group: 7, Leads: time.Second / 2}

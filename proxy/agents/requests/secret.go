@@ -7,7 +7,7 @@ import (
 )
 
 // answerSecret answers a program's question for an owner elsewhere. The signature names the key
-// that the answer is sealed to: a gateway that has shown the owner another key is found out.
+// that the answer is sealed to, so a gateway that has shown the owner another key is detected.
 func (h *Handler) answerSecret(m *protocol.SecretReply) {
 	key := h.Desk.FindKey(m.Question)
 	if key == nil {

@@ -9,47 +9,48 @@ import (
 	"terminalproxy/proxy/consent/line"
 )
 
-// seenMost bounds the agents whose last view is remembered.
-const seenMost = 64
+// maxSeenAgents bounds the agents whose last view is remembered.
+const maxSeenAgents = 64
 
-// glimpse is what an input responds to, as far as a screen shows it: the cursor's place and row.
+// glimpse is the part of a screen that an input responds to: the cursor's place and row.
 type glimpse struct {
-	keys  uint64 // the user's count of keys
-	whole bool   // the program had processed them and waited for more; if not, nothing is known
+	keys  uint64 // how many keys the user had typed
+	known bool   // the program had processed them and waited for more; if not, nothing is known
 	place line.Place
 	at    protocol.Cell // on the screen
 	row   string        // its text
 	left  string        // the text left of the cursor
-	// prompt stands before the line, and kind tells how a shell or REPL reads the line; None if it
-	// is not such a prompt.
+	// prompt is the text before the line. kind is how a shell or REPL reads the line; None if it is
+	// not such a prompt.
 	prompt string
 	kind   line.Prompt
 }
 
-// seen holds what agents saw last of the screen. Owned by the observer's goroutine.
+// seen holds what each agent last saw of the screen. Owned by the observer's goroutine.
 type seen struct {
 	*Config
 	line    *Line
 	byAgent map[string]glimpse // by the agent's id
 }
 
-// noteSeen notes that an agent sees the present screen. While another program than the grant's has
-// the terminal, the agent's input waits for its own program, so what it saw of that one is kept.
+// noteSeen notes that an agent sees the present screen. While a program other than the grant's has
+// the terminal, the agent's input waits for its own program, so the glimpse of that program is
+// kept.
 func (s *seen) noteSeen(agentID string) {
 	if st := s.Control.NewestState(); st.Away != "" && st.Agent.ID == agentID {
 		return
 	}
 	now := s.line.takeGlimpse()
-	if _, known := s.byAgent[agentID]; agentID == "" || !now.whole ||
-		!known && len(s.byAgent) >= seenMost {
-		return // it is judged by the screen when its input comes
+	if _, known := s.byAgent[agentID]; agentID == "" || !now.known ||
+		!known && len(s.byAgent) >= maxSeenAgents {
+		return // its input is judged by the screen at that time
 	}
 	s.byAgent[agentID] = now
 }
 
 // lastGlimpse returns what an agent saw last; if unknown, the present screen.
 func (s *seen) lastGlimpse(agentID string) glimpse {
-	if saw := s.byAgent[agentID]; saw.whole {
+	if saw := s.byAgent[agentID]; saw.known {
 		return saw
 	}
 	return s.line.takeGlimpse()
@@ -62,7 +63,7 @@ func (l *Line) takeGlimpse() glimpse {
 	doing, f := l.programActivity(time.Now())
 	g := glimpse{
 		keys:  typed.Keys(),
-		whole: doing.HasProcessedKeys(),
+		known: doing.HasProcessedKeys(),
 		place: line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col},
 		at:    protocol.Cell{Row: row, Col: col},
 		row:   v.RowText(row),
@@ -82,10 +83,10 @@ func (l *Line) takeGlimpse() glimpse {
 	return g
 }
 
-// isSamePrompt reports whether both glimpses show the prompt of one shell or REPL, which asks
-// nothing. A line editor has its own mode at its prompt. If the kernel collects lines, only the
-// text of the prompt tells it from a question of what the shell runs; after quick typing it may
-// stand there several times.
+// isSamePrompt reports whether both glimpses show the prompt of one shell or REPL, and not a
+// question. A line editor has its own mode at its prompt. If the kernel collects lines, only the
+// text of the prompt distinguishes it from a question of a program in the shell; after quick typing
+// the prompt may be there several times.
 func (g glimpse) isSamePrompt(now glimpse) bool {
 	if g.kind == line.None || now.kind == line.None {
 		return false
@@ -94,8 +95,8 @@ func (g glimpse) isSamePrompt(now glimpse) bool {
 		endsWith(now.left, g.left) || beginsWith(g.left, now.left)
 }
 
-// beginsWith reports whether a row begins with a prompt. The user's line may stand behind it: at a
-// Ctrl+C the kernel forgets that line before the shell answers.
+// beginsWith reports whether a row begins with a prompt. The user's line may follow it: at a Ctrl+C
+// the kernel forgets that line before the shell answers.
 func beginsWith(row, prompt string) bool {
 	return len(prompt) <= len(row) && endsWith(row[:len(prompt)], prompt)
 }
@@ -113,9 +114,9 @@ func endsWith(row, prompt string) bool {
 func (l *Line) checkSeen(saw glimpse, late bool) (pending bool, err error) {
 	now := l.takeGlimpse()
 	switch {
-	case !saw.whole, saw.keys == now.keys, saw.isSamePrompt(now):
+	case !saw.known, saw.keys == now.keys, saw.isSamePrompt(now):
 		return false, nil
-	case !now.whole && !late:
+	case !now.known && !late:
 		return true, nil
 	case saw.place == now.place && saw.row == now.row:
 		return false, nil
@@ -134,8 +135,8 @@ func (l *Line) checkSeen(saw glimpse, late bool) (pending bool, err error) {
 // quoteRow returns the cursor's place, counted from 1, and its row as agents may read it.
 func (l *Line) quoteRow(g glimpse) string {
 	row := l.Observer.Redact(protocol.Visible(strings.TrimSpace(g.row)), -1)
-	if r := []rune(row); len(r) > quoteMost {
-		row = string(r[:quoteMost]) + "…"
+	if r := []rune(row); len(r) > maxQuote {
+		row = string(r[:maxQuote]) + "…"
 	}
 	return fmt.Sprintf("at %d,%d in %q", g.at.Row+1, g.at.Col+1, row)
 }

@@ -53,7 +53,7 @@ func (s *stage) Send(m protocol.Message) { s.sent = append(s.sent, m) }
 func (s *stage) handle(m protocol.Message) []protocol.Message {
 	s.sent = nil
 	s.Handle(m)
-	s.acts.awaitIdle()
+	s.actions.awaitIdle()
 	return s.sent
 }
 
@@ -168,7 +168,7 @@ func (stagedRecorder) RecordUserMessage(control.Agent, string, string) {}
 
 // stagedOwn is the terminal of agent a-1.
 type stagedOwn struct {
-	Own
+	OwnTerminal
 	attached bool
 	stopped  bool
 	touched  int

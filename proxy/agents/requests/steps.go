@@ -13,20 +13,21 @@ import (
 
 // Times between two steps of an input.
 const (
-	// enterGap is the least quiet period before what follows. Programs that tell typing from
-	// pasting by its speed take an immediate Enter for a part of the text.
+	// enterGap is the quiet period before the next step. Programs that tell typing from pasting by
+	// its speed take an immediate Enter for a part of the text.
 	enterGap = 250 * time.Millisecond
-	// enterMost bounds that on a screen that never settles, and enterLate for a busy program that
-	// has not read, or not shown, what was typed.
-	enterMost = 2 * time.Second
-	enterLate = 3 * time.Second
-	// echoGap and echoMost apply while the kernel collects lines: only the echo matters there.
-	echoGap  = 10 * time.Millisecond
-	echoMost = 100 * time.Millisecond
+	// maxEnterGap bounds it on a screen that never settles, and maxBusyEnterGap for a busy program
+	// that has not read, or not shown, what was typed.
+	maxEnterGap     = 2 * time.Second
+	maxBusyEnterGap = 3 * time.Second
+	// echoGap and maxEchoGap apply while the kernel collects lines: only the echo matters there.
+	echoGap    = 10 * time.Millisecond
+	maxEchoGap = 100 * time.Millisecond
 )
 
-// step is encoded and written without a pause: a part of an input, or its keys up to an Enter that
-// follows a character. Its results are owned by the pump's goroutine.
+// step is a part of an input that is encoded and written without a pause: one of its parts, or the
+// keys of that up to an Enter that follows a character. Its results are owned by the pump's
+// goroutine.
 type step struct {
 	protocol.InputPart
 	part   int    // of the input
@@ -148,7 +149,7 @@ func (in *delivery) pauseBefore(
 	until, most, late = pauseFor(f, in.editorBeforeLast)
 	// An input let through late still needs a pause, or it looks like a paste
 	if in.m.TimeoutMs > 0 {
-		most = min(most, max(settleLeast, in.began.Add(timeoutOf(in.m.TimeoutMs)).Sub(now)))
+		most = min(most, max(minSettleTime, in.began.Add(timeoutOf(in.m.TimeoutMs)).Sub(now)))
 	}
 	return until, most, late
 }
@@ -160,11 +161,11 @@ func pauseFor(f line.Facts, edited bool) (until protocol.Until, most, late time.
 	case edited || line.PromptOf(f) == line.Editor:
 		// A line editor tells an Enter from text by the key alone. A program that it starts then
 		// has the kernel collect lines, too, and may be about to ask for a secret.
-		return protocol.Until{Waiting: true}, enterMost, 0
+		return protocol.Until{Waiting: true}, maxEnterGap, 0
 	case f.Settings.Canonical:
-		return protocol.Until{QuietMs: echoGap.Milliseconds()}, echoMost, echoMost
+		return protocol.Until{QuietMs: echoGap.Milliseconds()}, maxEchoGap, maxEchoGap
 	}
-	return protocol.Until{QuietMs: enterGap.Milliseconds()}, enterMost, enterLate
+	return protocol.Until{QuietMs: enterGap.Milliseconds()}, maxEnterGap, maxBusyEnterGap
 }
 
 // hasConsumed reports whether the program seems to have processed what was typed. It has read that
@@ -179,18 +180,18 @@ func (in *delivery) hasConsumed(f line.Facts) bool {
 	return in.Observer.HasCaughtUp() && (!in.all.line.isBusy() || shows && !in.all.line.isRunning())
 }
 
-// noteTyping tells the waits of a step that is about to be written. Unless it is late, it returns
-// false if the system may say in a moment what the program does.
+// noteTyping informs the waits of a step that is about to be written. Unless it is late, it returns
+// false if the system may be able to tell in a moment what the program does.
 func (in *delivery) noteTyping(pieces []pump.Piece, late bool) bool {
 	step := pieces[0].Step
-	if step <= in.noted {
-		return true // it was held meanwhile
+	if step <= in.notedSteps {
+		return true // it was noted before the user was asked
 	}
 	r, passing := in.all.line.readinessForInput()
 	if passing && !late {
 		return false
 	}
-	in.noted = step
+	in.notedSteps = step
 	var typed []byte
 	for _, p := range pieces {
 		typed = append(typed, p.Bytes...)

@@ -52,9 +52,9 @@ func TestAShellsCommandIsWaitedFor(t *testing.T) {
 		until  protocol.Until
 		most   time.Duration
 	}{
-		{cooked, false, protocol.Until{QuietMs: 10}, echoMost},
-		{cooked, true, protocol.Until{Waiting: true}, enterMost},
-		{line.Facts{}, false, protocol.Until{QuietMs: 250}, enterMost},
+		{cooked, false, protocol.Until{QuietMs: 10}, maxEchoGap},
+		{cooked, true, protocol.Until{Waiting: true}, maxEnterGap},
+		{line.Facts{}, false, protocol.Until{QuietMs: 250}, maxEnterGap},
 	} {
 		until, most, _ := pauseFor(c.f, c.edited)
 		require.Equal(t, c.until, until)

@@ -12,9 +12,9 @@ import (
 
 // condition is what must come true after a part of an input.
 type condition struct {
-	until *snapshot.Condition
-	alternatives  []snapshot.Alternative
-	looks bool // it depends on the program's input wait
+	until            *snapshot.Condition
+	alternatives     []snapshot.Alternative
+	dependsOnProgram bool // it depends on the program's input wait
 }
 
 // compileConditions returns the conditions of an input by its parts. The error is a
@@ -25,7 +25,7 @@ func compileConditions(m *protocol.Input) (map[int]condition, error) {
 		if p.Until == nil {
 			continue
 		}
-		// Its text also counts if it came with the input: see [protocol.Wait].
+		// A text also counts if it came with the input: see [protocol.Wait].
 		wait := &protocol.Wait{Until: *p.Until, Stop: p.Stop, InputSeq: protocol.FirstSeq}
 		until, also, err := snapshot.CompileAll(wait)
 		if err != nil {
@@ -36,7 +36,7 @@ func compileConditions(m *protocol.Input) (map[int]condition, error) {
 	return all, nil
 }
 
-// conditions follows what must come true between the parts of an input. Owned by the observer's
+// conditions follows the conditions between the parts of an input. Owned by the observer's
 // goroutine.
 type conditions struct {
 	in      *delivery
@@ -45,17 +45,17 @@ type conditions struct {
 	ends    map[int]*protocol.UntilResult
 }
 
-// endsPart returns the part whose condition must come true before step k, which counts from 1; ok
-// is false if there is none.
-func (c *conditions) endsPart(k int) (part int, ok bool) {
+// conditionalPart returns the part whose condition must come true before step k, which counts from
+// 1. ok is false if step k has to wait for no condition.
+func (c *conditions) conditionalPart(k int) (part int, ok bool) {
 	steps := c.in.steps
 	part = steps[k-2].part
 	_, ok = c.byPart[part]
 	return part, ok && (k > len(steps) || steps[k-1].part != part)
 }
 
-// openUntil waits for the condition of a part, which ends before step k.
-func (c *conditions) openUntil(
+// openWait opens the wait for the condition of a part, which ends before step k.
+func (c *conditions) openWait(
 	now time.Time, part, k int, done func(snapshot.Result), fail func(error),
 ) {
 	in := c.in
@@ -69,15 +69,15 @@ func (c *conditions) openUntil(
 	}
 	condition := c.byPart[part]
 	c.waiting = in.waitID(k)
-	in.Observer.OpenWait(now, condition.looks, snapshot.Wait{
-		ID:        c.waiting,
-		Condition: condition.until,
-		Alternatives:      condition.alternatives,
-		AfterSeq:  in.steps[k-2].from,
-		SinceSeq:  in.steps[first].from,
-		InputSeq:  in.steps[first].from,
-		NotBefore: now,
-		Deadline:  laterOf(in.began.Add(timeoutOf(in.m.TimeoutMs)), now.Add(settleLeast)),
+	in.Observer.OpenWait(now, condition.dependsOnProgram, snapshot.Wait{
+		ID:           c.waiting,
+		Condition:    condition.until,
+		Alternatives: condition.alternatives,
+		AfterSeq:     in.steps[k-2].from,
+		SinceSeq:     in.steps[first].from,
+		InputSeq:     in.steps[first].from,
+		NotBefore:    now,
+		Deadline:     laterOf(in.began.Add(timeoutOf(in.m.TimeoutMs)), now.Add(minSettleTime)),
 		Done: func(r snapshot.Result) {
 			c.waiting = ""
 			c.noteEnd(part, r)
@@ -140,12 +140,12 @@ func (c *conditions) unmetError(part int, r snapshot.Result) error {
 		return &refusal{protocol.CodeBadMessage, "the regular expression " + after +
 			"is so slow that it would hold up the program's output; simplify it"}
 	case r.End == snapshot.TimedOut:
-		return &refusal{protocol.CodeTimeout, "what was to come " + after + "did not come in time"}
+		return &refusal{protocol.CodeTimeout, "the condition " + after + "was not met in time"}
 	case r.End != snapshot.Met:
-		return &refusal{protocol.CodeExited, "the program ended " + after +
-			"before what was to come"}
+		return &refusal{protocol.CodeExited, "the program ended before the condition " + after +
+			"was met"}
 	case c.ends[part].Stopped:
-		return &refusal{protocol.CodeScreenChanged, "a stop condition came " + after}
+		return &refusal{protocol.CodeScreenChanged, "a stop condition " + after + "was met"}
 	}
 	return nil
 }

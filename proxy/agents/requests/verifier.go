@@ -8,7 +8,7 @@ import (
 	"terminalproxy/proxy/display/notice"
 )
 
-// decisionFor is the validity of a signed message: enough for its way here and for clocks that
+// decisionFor is how long a signed message is valid: enough for transport and for clocks that
 // differ a little, but too short to keep one for later.
 const decisionFor = 30 * time.Second
 
@@ -59,14 +59,16 @@ func (v *verifier) provenToken(now time.Time, m *protocol.ControlRequest) (token
 		return ""
 	case age < -decisionFor || age > decisionFor || m.Epoch != v.Control.NewestState().Epoch ||
 		!v.proofs.useOnce(now, message):
-		v.Log.Info("a proof of a local token is too old or too new", "token", token)
+		v.Log.Info("a proof of a local token does not count: it is too old or too new, was used before, "+
+			"or names another epoch", "token", token)
 		return ""
 	}
 	return token
 }
 
 // verifyOwner returns the name of the owner who made decision m. A signature counts, whichever
-// gateway brought it. A gateway's word counts only if the user said so at the session's start.
+// gateway brought it. Without one, the gateway's claim counts only if the user allowed that at the
+// session's start.
 func (v *verifier) verifyOwner(
 	now time.Time, m *protocol.ControlDecide,
 ) (name string, reason *refusal) {
@@ -129,7 +131,7 @@ func (v *verifier) verifyPerson(
 		signer, reason := v.verifySigner(time.Now(), at, signed, signature)
 		return signer.Name, reason
 	}
-	if v.RemoteGrant || v.Own != nil {
+	if v.RemoteGrant || v.OwnTerminal != nil {
 		return notice.Person(claimed), nil
 	}
 	return "", &refusal{

@@ -114,14 +114,14 @@ func (w *agentWaits) handleWait(m *protocol.Wait) {
 			return
 		}
 		w.Observer.OpenWait(now, dependsOnProgram(m), snapshot.Wait{
-			ID:        m.RequestID,
-			Condition: condition,
-			Alternatives:      also,
-			AfterSeq:  m.AfterSeq,
-			SinceSeq:  m.SinceSeq,
-			InputSeq:  m.InputSeq,
-			Deadline:  now.Add(timeoutOf(m.TimeoutMs)),
-			Done:      func(r snapshot.Result) { w.finishWait(time.Now(), m, r) },
+			ID:           m.RequestID,
+			Condition:    condition,
+			Alternatives: also,
+			AfterSeq:     m.AfterSeq,
+			SinceSeq:     m.SinceSeq,
+			InputSeq:     m.InputSeq,
+			Deadline:     now.Add(timeoutOf(m.TimeoutMs)),
+			Done:         func(r snapshot.Result) { w.finishWait(time.Now(), m, r) },
 		}, func(err error) {
 			// A repeat over a new connection is the same wait; its answer goes there.
 			if !errors.Is(err, snapshot.ErrWaitOpen) {
@@ -147,12 +147,12 @@ func (w *agentWaits) noteDriven(id string, wait drivenWait) bool {
 
 func (w *agentWaits) forgetDriven(id string) { delete(w.driving, id) }
 
-// dropWord forgets the decision that an agent has not heard, because its receipt brings it.
-func (w *agentWaits) dropWord(agentID string) { w.answers.takeWord(agentID) }
+// dropDecision forgets the decision that did not reach an agent, because its receipt tells it.
+func (w *agentWaits) dropDecision(agentID string) { w.answers.takeDecision(agentID) }
 
-// bringNote ends a wait for a decision, so that its answer brings a message for the agent with that
-// id, or for any agent if the id is "".
-func (w *agentWaits) bringNote(to string) {
+// endWaitForNote ends a wait for a decision, so that its answer carries a message to the agent with
+// that id, or to any agent if the id is "".
+func (w *agentWaits) endWaitForNote(to string) {
 	sent := false
 	w.Observer.EndControlWaits(func(id string) bool {
 		agent, ok := w.deciding[id]
@@ -187,7 +187,7 @@ func (w *agentWaits) cancelWait(m *protocol.Cancel) {
 	}
 	agent := w.answers.markAbandoned(m.RequestID, m.Withdraw)
 	if agent != "" && slices.Contains(slices.Collect(maps.Values(w.deciding)), agent) {
-		word, sent := w.answers.takeWord(agent), false
+		word, sent := w.answers.takeDecision(agent), false
 		w.Observer.EndControlWaits(func(id string) bool {
 			met := !sent && w.deciding[id] == agent
 			sent = sent || met
@@ -207,7 +207,7 @@ func (w *agentWaits) withdrawQuestion(agentID string) {
 }
 
 // endControlWaits ends an agent's waits for a decision or for the end of its control. heard means
-// that a dropped input tells the agent, too.
+// that the answer to a dropped input tells the agent already.
 func (w *agentWaits) endControlWaits(e control.Event, word string, heard bool) {
 	waiting := ""
 	if !e.Granted && !e.Request && e.Reason == protocol.ReasonReclaimed {
@@ -245,7 +245,7 @@ func (w *agentWaits) finishWait(now time.Time, m *protocol.Wait, r snapshot.Resu
 		return
 	}
 	notes := w.inbox.takeNotes(m.AgentID)
-	if !m.Until.Control || len(notes) > 0 { // else answers keeps the decision
+	if !m.Until.Control || len(notes) > 0 { // otherwise answers keeps the decision
 		w.ended.add(endedWait{m, now, r, notes})
 	}
 	w.sendWaitResult(now, m, r, notes)

@@ -58,7 +58,7 @@ func TestAWaitEndsWithTheGrant(t *testing.T) {
 	require.Empty(t, ends("bob", protocol.ReasonReclaimed, false))
 	s.waits.reclaimed = 0
 	ended("1", ends("ada", protocol.ReasonReclaimed, false))
-	require.Empty(t, s.waits.answers.takeWord("ada"), "it was told")
+	require.Empty(t, s.waits.answers.takeDecision("ada"), "it was told")
 	ended("late", s.handle(wait("late", 3)))
 	require.Empty(t, s.handle(wait("the next grant", 4)))
 	s.Handle(&protocol.Cancel{RequestID: "the next grant"})

@@ -16,37 +16,37 @@ import (
 
 // Bounds of the requests from agents other than the coding agent.
 const (
-	mostAsked    = 16
-	mostAskedBy  = 4 // of one agent
-	askBurst     = 32
-	askEvery     = time.Second
-	mostToolName = 80 // in characters
-	// tellBurst requests are announced over the program at once, then one every tellEvery. Requests
-	// that come faster are only listed.
-	tellBurst = 5
-	tellEvery = 10 * time.Second
+	maxOpenAsks   = 16
+	maxOpenAsksBy = 4 // of one agent
+	askBurst      = 32
+	askEvery      = time.Second
+	maxToolName   = 80 // in characters
+	// announceBurst requests are announced on the user's screen at once, then one every
+	// announceEvery. Requests that come faster are only listed.
+	announceBurst = 5
+	announceEvery = 10 * time.Second
 )
 
 // outsiders puts requests from agents other than the coding agent to the people of its
 // conversation.
 type outsiders struct {
 	*Config
-	book      *names.Book
-	acts      *acts
-	askLimit  rateLimiter // owned by the link's goroutine
-	tellLimit rateLimiter // owned by the pump's goroutine
-	mu        sync.Mutex
-	open      map[string]outsider // open requests by message id; guarded by mu
+	book          *names.Book
+	actions       *actionQueue
+	askLimit      rateLimiter // owned by the link's goroutine
+	announceLimit rateLimiter // owned by the pump's goroutine
+	mu            sync.Mutex
+	open          map[string]outsider // open requests by message id; guarded by mu
 }
 
-func newOutsiders(c *Config, book *names.Book, acts *acts) *outsiders {
+func newOutsiders(c *Config, book *names.Book, actions *actionQueue) *outsiders {
 	return &outsiders{
-		Config:    c,
-		book:      book,
-		acts:      acts,
-		askLimit:  rateLimiter{burst: askBurst, every: askEvery},
-		tellLimit: rateLimiter{burst: tellBurst, every: tellEvery},
-		open:      make(map[string]outsider),
+		Config:        c,
+		book:          book,
+		actions:       actions,
+		askLimit:      rateLimiter{burst: askBurst, every: askEvery},
+		announceLimit: rateLimiter{burst: announceBurst, every: announceEvery},
+		open:          make(map[string]outsider),
 	}
 }
 
@@ -70,12 +70,12 @@ func (o *outsiders) reservePlace(requestID string, asker outsider) (reason *refu
 	switch {
 	case twice:
 		return &refusal{protocol.CodeBadMessage, "requestId: names an open request"}
-	case own >= mostAskedBy:
+	case own >= maxOpenAsksBy:
 		return &refusal{
 			protocol.CodeBusy,
 			fmt.Sprintf("%d of your requests wait for an answer already", own),
 		}
-	case len(o.open) >= mostAsked:
+	case len(o.open) >= maxOpenAsks:
 		return &refusal{
 			protocol.CodeBusy,
 			fmt.Sprintf("%d requests wait for an answer already", len(o.open)),
@@ -107,7 +107,7 @@ func (o *outsiders) findMatching(
 // handleChatAsk puts an agent's request to the people of the conversation. The answer is sent when
 // the request closes.
 func (o *outsiders) handleChatAsk(m *protocol.ChatAsk) {
-	if o.Outside == nil {
+	if o.OutsideRequests == nil {
 		sendError(o.Link, m.RequestID, protocol.CodeNoChat,
 			"there is no coding agent to talk to in this session, and no one answers requests "+
 				"in it: its user starts one with proxy --chat AGENT")
@@ -143,7 +143,7 @@ func (o *outsiders) openRequest(now time.Time, m *protocol.ChatAsk) error {
 	}
 	o.Control.NoteAgent(from)
 	o.Recorder.RecordPrompt(record.Ask, from, "", q.ID, describeRequest(q))
-	o.acts.queueAct(func(over bool) {
+	o.actions.enqueue(func(over bool) {
 		err := chat.ErrOver
 		if !over {
 			err = o.showRequest(m, from, q)
@@ -163,7 +163,7 @@ func (o *outsiders) openRequest(now time.Time, m *protocol.ChatAsk) error {
 func (o *outsiders) showRequest(
 	m *protocol.ChatAsk, from control.Agent, q *protocol.ChatRequest,
 ) error {
-	return o.Outside.OpenRequest(q, func(c protocol.ChatClosed) { // on any goroutine
+	return o.OutsideRequests.OpenRequest(q, func(c protocol.ChatClosed) { // on any goroutine
 		o.releasePlace(m.RequestID)
 		if c.By != "" && c.Why == "" { // answered by a person
 			o.Pump.Post(func(now time.Time) { o.Control.NoteReply(now, from, c.Answer.Refuses()) })
@@ -180,13 +180,14 @@ func (o *outsiders) showRequest(
 
 // announceRequest tells the user of a request, unless there were many.
 func (o *outsiders) announceRequest(now time.Time, from control.Agent, q *protocol.ChatRequest) {
-	if _, ok := o.tellLimit.allowNow(now); ok {
+	if _, ok := o.announceLimit.allowNow(now); ok {
 		o.Status.ShowText("agent " + from.Name + " asks " + summarizeRequest(q) +
 			": answer with gateway chat answer " + o.SessionID)
 	}
 }
 
-// summarizeRequest words a request for the proxy's line. The tool's name comes from the agent.
+// summarizeRequest describes a request in a few words, for the proxy's line. The tool's name comes
+// from the agent.
 func summarizeRequest(q *protocol.ChatRequest) string {
 	if len(q.Form) > 0 {
 		return "questions"
@@ -199,7 +200,7 @@ func newChatRequest(m *protocol.ChatAsk, from control.Agent) *protocol.ChatReque
 	q := &protocol.ChatRequest{
 		ID:     chat.NewID(),
 		By:     "agent " + from.Name,
-		Tool:   notice.Clean(strings.Join(strings.Fields(m.Tool), " "), mostToolName),
+		Tool:   notice.Clean(strings.Join(strings.Fields(m.Tool), " "), maxToolName),
 		Input:  m.Input,
 		Why:    notice.Reason(m.Why),
 		Allows: m.Allows,
@@ -214,7 +215,7 @@ func newChatRequest(m *protocol.ChatAsk, from control.Agent) *protocol.ChatReque
 	return q
 }
 
-// describeRequest words a request for the recording.
+// describeRequest describes a request for the recording.
 func describeRequest(q *protocol.ChatRequest) string {
 	if len(q.Form) == 0 {
 		return strings.TrimSpace("permission for " + q.Tool + " " + string(q.Input))
@@ -228,10 +229,10 @@ func describeRequest(q *protocol.ChatRequest) string {
 
 // withdrawRequests closes the request that a message opened, or all of them for "".
 func (o *outsiders) withdrawRequests(requestID, why string) {
-	if o.Outside == nil {
+	if o.OutsideRequests == nil {
 		return
 	}
-	o.Pump.Post(func(time.Time) { // after the post that opened it
+	o.Pump.Post(func(time.Time) { // after the function that opened it
 		isMeant := func(id string, _ outsider) bool { return requestID == "" || requestID == id }
 		for _, asker := range o.findMatching(isMeant) {
 			o.closeRequest(asker.id, why)
@@ -247,9 +248,9 @@ func (o *outsiders) cancelMuted() {
 	}
 }
 
-// closeRequest closes a request after the act that opened it.
+// closeRequest closes a request after the action that opened it.
 func (o *outsiders) closeRequest(id, why string) {
-	o.acts.queueAct(func(bool) { o.Outside.CloseRequest(id, why) })
+	o.actions.enqueue(func(bool) { o.OutsideRequests.CloseRequest(id, why) })
 }
 
 // CancelUnheard closes all requests: without the gateway their answers reach no agent.

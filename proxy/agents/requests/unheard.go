@@ -7,31 +7,32 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-// answersKept bounds the abandoned requests, and the agents that a decision is kept for.
+// answersKept bounds the abandoned requests, and the agents for which a decision is kept.
 const answersKept = 64
 
-// unheardAnswers keeps decisions about control that an agent has not heard, because it stopped
+// unheardAnswers keeps decisions about control that did not reach an agent, because it stopped
 // waiting for the user's answer or was idle when its grant ended. Its next wait for control gets
 // the decision, once. Owned by the observer's goroutine.
 type unheardAnswers struct {
 	open      map[string]string // agents, by open request
 	abandoned map[string]bool   // open requests whose answer no call waits for
-	// newest holds each agent's latest answer until it is known to be heard: the cancel that tells
-	// otherwise may still be on its way.
+	// newest holds each agent's latest answer until it must have arrived: a cancel, which shows
+	// that it did not, may still be on its way.
 	newest      map[string]awaitedAnswer
 	undelivered map[string]string // by agent: how its request or its control ended
-	// delivered holds the wait that got an agent's latest word: that answer may be lost.
-	delivered map[string]deliveredWord
+	// delivered holds the wait that got an agent's latest decision: that answer may be lost.
+	delivered map[string]deliveredDecision
 }
 
-type deliveredWord struct{ requestID, word string }
+type deliveredDecision struct{ requestID, decision string }
 
 type awaitedAnswer struct {
-	word     string
+	decision string
 	requests []string // still waited for, as far as known
 }
 
-// noteRequest opens a request. What became of earlier ones no longer answers the agent.
+// noteRequest opens a request. Decisions about earlier requests are no longer an answer to the
+// agent.
 func (a *unheardAnswers) noteRequest(agentID, requestID string) {
 	delete(a.undelivered, agentID)
 	delete(a.delivered, agentID)
@@ -53,12 +54,13 @@ func (a *unheardAnswers) abandonedRequests(agentID string) (requestIDs []string)
 }
 
 // markAbandoned notes that the call for a request, or for a wait on it, has ended; withdrawn also
-// takes the request back. It returns the agent that has not heard an answer already given, or "".
+// takes the request back. If an answer that was given already did not reach its agent, it returns
+// that agent, otherwise "".
 func (a *unheardAnswers) markAbandoned(requestID string, withdrawn bool) (agentID string) {
 	for agent, t := range a.delivered {
 		if t.requestID == requestID { // the wait was cancelled while it was answered
 			delete(a.delivered, agent)
-			a.storeWord(agent, t.word)
+			a.storeDecision(agent, t.decision)
 			return agent
 		}
 	}
@@ -71,7 +73,7 @@ func (a *unheardAnswers) markAbandoned(requestID string, withdrawn bool) (agentI
 		a.newest[agent] = n
 		if len(n.requests) == 0 {
 			delete(a.newest, agent)
-			a.storeWord(agent, n.word)
+			a.storeDecision(agent, n.decision)
 			return agent
 		}
 		return ""
@@ -86,8 +88,8 @@ func (a *unheardAnswers) markAbandoned(requestID string, withdrawn bool) (agentI
 	return ""
 }
 
-// recordDecision notes a change of control under its word. heard is true if a wait or an input of
-// the agent was answered with it.
+// recordDecision notes a change of control; word names it. heard means that the answer to a wait or
+// an input tells the agent.
 func (a *unheardAnswers) recordDecision(e control.Event, word string, heard bool) {
 	var awaited []string
 	for _, id := range e.Requests {
@@ -109,43 +111,43 @@ func (a *unheardAnswers) recordDecision(e control.Event, word string, heard bool
 		if a.newest == nil || len(a.newest) >= answersKept {
 			a.newest = make(map[string]awaitedAnswer)
 		}
-		a.newest[e.Agent.ID] = awaitedAnswer{word: word, requests: awaited}
+		a.newest[e.Agent.ID] = awaitedAnswer{decision: word, requests: awaited}
 	case len(e.Requests) > 0, !e.Granted:
-		a.storeWord(e.Agent.ID, word)
+		a.storeDecision(e.Agent.ID, word)
 	}
 }
 
-func (a *unheardAnswers) storeWord(agentID, word string) {
+func (a *unheardAnswers) storeDecision(agentID, word string) {
 	if a.undelivered == nil || len(a.undelivered) >= answersKept {
 		a.undelivered = make(map[string]string)
 	}
 	a.undelivered[agentID] = word
 }
 
-// takeWord returns and forgets the word that an agent has not heard, or "".
-func (a *unheardAnswers) takeWord(agentID string) string {
+// takeDecision returns and forgets the decision that did not reach an agent, or "".
+func (a *unheardAnswers) takeDecision(agentID string) string {
 	word := a.undelivered[agentID]
 	delete(a.undelivered, agentID)
 	return word
 }
 
-// takeForWait takes the word for a wait. The same wait, repeated over a new connection, gets the
-// same word.
+// takeForWait takes the decision for a wait. The same wait, repeated over a new connection, gets
+// the same decision.
 func (a *unheardAnswers) takeForWait(agentID, requestID string) string {
-	if word := a.takeWord(agentID); word != "" {
+	if word := a.takeDecision(agentID); word != "" {
 		a.markDelivered(agentID, requestID, word)
 		return word
 	}
 	if t := a.delivered[agentID]; t.requestID == requestID {
-		return t.word
+		return t.decision
 	}
 	return ""
 }
 
-// markDelivered notes that a wait was answered with word.
+// markDelivered notes that a wait was answered with a decision.
 func (a *unheardAnswers) markDelivered(agentID, requestID, word string) {
 	if a.delivered == nil || len(a.delivered) >= answersKept {
-		a.delivered = make(map[string]deliveredWord)
+		a.delivered = make(map[string]deliveredDecision)
 	}
-	a.delivered[agentID] = deliveredWord{requestID, word}
+	a.delivered[agentID] = deliveredDecision{requestID, word}
 }

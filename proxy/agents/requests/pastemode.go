@@ -8,7 +8,7 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// startsFor bounds the time from a program's start until it enables bracketed paste.
+// startsFor is how long after its start a program is expected to enable bracketed paste.
 const startsFor = 2 * time.Second
 
 // mayStillEnablePaste reports whether the next step is a paste for a program that has just started,

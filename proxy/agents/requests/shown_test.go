@@ -34,8 +34,8 @@ func TestViewersAreToldWhatAnAgentTyped(t *testing.T) {
 	require.Equal(t, `claude "one\" two"`, typed(true, pasteBegins, `one" two`, pasteEnds))
 	require.Equal(t, `claude "•••••"`, typed(true, "token"))
 	require.Equal(t, `claude <Ctrl-C><Esc>`, typed(true, "\x03", "\x1b"))
-	require.Equal(t, `claude "`+strings.Repeat("x", shownBytes)+`"…`, typed(true, strings.Repeat("x", shownBytes), "y"))
-	require.LessOrEqual(t, len(typed(true, strings.Repeat("\x1b[99z", shownBytes/5))), protocol.MaxTyped)
+	require.Equal(t, `claude "`+strings.Repeat("x", maxShownBytes)+`"…`, typed(true, strings.Repeat("x", maxShownBytes), "y"))
+	require.LessOrEqual(t, len(typed(true, strings.Repeat("\x1b[99z", maxShownBytes/5))), protocol.MaxTyped)
 	require.Empty(t, typed(false, "x"))
 
 	s.machine.NoteSecretPrompt(time.Now(), protocol.SecretSoft, false)

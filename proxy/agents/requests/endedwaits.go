@@ -10,7 +10,7 @@ import (
 
 const (
 	// waitKept is how long the end of a wait is kept. An agent that lost its connection repeats the
-	// wait within that.
+	// wait within that time.
 	waitKept = 30 * time.Second
 	// waitsKept bounds the ended waits.
 	waitsKept = 64
@@ -18,10 +18,10 @@ const (
 
 // endedWait is an answered wait.
 type endedWait struct {
-	ask    *protocol.Wait
-	at     time.Time
-	result snapshot.Result
-	notes  []string
+	request *protocol.Wait
+	at      time.Time
+	result  snapshot.Result
+	notes   []string
 }
 
 // recentWaits holds the latest ended waits, oldest first: an answer may be lost with a connection,
@@ -30,7 +30,7 @@ type recentWaits []endedWait
 
 func (w *recentWaits) add(over endedWait) {
 	*w = slices.DeleteFunc(*w, func(o endedWait) bool {
-		return o.ask.RequestID == over.ask.RequestID
+		return o.request.RequestID == over.request.RequestID
 	})
 	if len(*w) >= waitsKept {
 		*w = slices.Delete(*w, 0, 1)
@@ -38,11 +38,11 @@ func (w *recentWaits) add(over endedWait) {
 	*w = append(*w, over)
 }
 
-// findRepeat returns the end of the wait that m repeats, or nil. The id of another wait is no
-// repeat.
+// findRepeat returns the end of the wait that m repeats, or nil. A different wait with the same id
+// is not a repeat.
 func (w *recentWaits) findRepeat(now time.Time, m *protocol.Wait) *endedWait {
 	*w = slices.DeleteFunc(*w, func(o endedWait) bool { return now.Sub(o.at) > waitKept })
-	if at := slices.IndexFunc(*w, func(o endedWait) bool { return m.Repeats(o.ask) }); at >= 0 {
+	if at := slices.IndexFunc(*w, func(o endedWait) bool { return m.Repeats(o.request) }); at >= 0 {
 		return &(*w)[at]
 	}
 	return nil

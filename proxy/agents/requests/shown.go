@@ -9,14 +9,14 @@ import (
 	"terminalproxy/proxy/terminal/keys"
 )
 
-// shownBytes bounds what viewers are told of an input.
-const shownBytes = 160
+// maxShownBytes bounds the part of an input that viewers see.
+const maxShownBytes = 160
 
-// shownInput is the part of an input that viewers elsewhere are told: nothing while the program
-// asks for a secret. Owned by the pump's goroutine.
+// shownInput is the part of an input that viewers elsewhere see: nothing while the program asks for
+// a secret. Owned by the pump's goroutine.
 type shownInput struct {
 	bytes  []byte
-	more   bool // the rest is left out
+	cut    bool // the rest is left out
 	secret bool
 }
 
@@ -29,14 +29,14 @@ func (in *delivery) noteWritten(p []byte) {
 	p, _ = cutBrackets(p)
 	switch {
 	case string(p) == pasteBegins, string(p) == pasteEnds:
-	case l.more || len(l.bytes)+len(p) > shownBytes: // pieces are whole keys
-		l.more = true
+	case l.cut || len(l.bytes)+len(p) > maxShownBytes: // pieces are whole keys
+		l.cut = true
 	default:
 		l.bytes = append(l.bytes, p...)
 	}
 }
 
-// announceTyped tells viewers what an agent typed, once the input is over.
+// announceTyped shows viewers what an agent typed, once the input is over.
 func (in *delivery) announceTyped(r pump.Receipt) {
 	if r.Written == 0 || in.shown.secret {
 		return
@@ -45,7 +45,7 @@ func (in *delivery) announceTyped(r pump.Receipt) {
 	if text == "" {
 		text = keys.FormatPieces(slices.Clone(in.shown.bytes))
 	}
-	if in.shown.more {
+	if in.shown.cut {
 		text += "…"
 	}
 	name := in.Control.LastEnd().Agent.Name

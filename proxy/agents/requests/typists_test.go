@@ -63,7 +63,7 @@ func pageAt(t *testing.T, change func(c *Config)) (*stage, *desk, *page) {
 	require.NoError(t, err)
 	d := &desk{}
 	s := newStage(func(c *Config) {
-		c.Elsewhere, c.RemoteKeys = d, true
+		c.RemoteKeyboard, c.RemoteKeys = d, true
 		c.Owner = func(message, signature []byte) (protocol.Signer, error) {
 			if !ed25519.Verify(public, message, signature) {
 				return protocol.Signer{}, errors.New("it is not signed by an owner")

@@ -11,7 +11,7 @@ import (
 	"terminalproxy/proxy/display/notice"
 )
 
-// decisions has what owners decide about control from elsewhere.
+// decisions carries out what owners decide about control from elsewhere.
 type decisions struct {
 	*Config
 	verifier *verifier
@@ -63,14 +63,14 @@ func (d *decisions) giveGrant(m *protocol.ControlDecide, by string) {
 	})
 }
 
-// decideAndReply makes a decision and answers with its error; or else a turn later, when the
-// agent's queued input is dropped.
+// decideAndReply makes a decision. It answers an error at once, and success a turn of the pump
+// later, when the agent's queued input is dropped.
 func (d *decisions) decideAndReply(requestID string, decide func(now time.Time) error) {
 	d.decideThen(requestID, decide, func() { d.Link.Send(&protocol.Done{RequestID: requestID}) })
 }
 
-// decideThen makes a decision on the pump's goroutine and calls then a turn later. An error is
-// answered instead.
+// decideThen makes a decision on the pump's goroutine and calls then a turn later. If the decision
+// fails, it answers the error and does not call then.
 func (d *decisions) decideThen(requestID string, decide func(now time.Time) error, then func()) {
 	ok := d.Pump.Post(func(now time.Time) {
 		if err := decide(now); err != nil {
@@ -105,7 +105,7 @@ func (d *decisions) decideMute(m *protocol.ControlDecide, by string) {
 }
 
 // reclaimGrant ends control. The answer comes a turn of the pump later, when the queue is dropped
-// and what the program has not read is taken back: no byte of an agent follows the answer.
+// and unread bytes are taken back: no byte of an agent follows the answer.
 func (d *decisions) reclaimGrant(requestID, by string) {
 	d.decideAndReply(requestID, func(now time.Time) error { d.reclaim(now, by); return nil })
 }
@@ -128,7 +128,7 @@ func (d *decisions) decideHide(m *protocol.ControlDecide) {
 		d.Control.SetHidden(now, m.Hide == protocol.HideOn)
 		return nil
 	}
-	// A turn later the pump's queue is dropped, and the observer has been told.
+	// A turn later the pump's queue is dropped, and the observer has the new state.
 	d.decideThen(m.RequestID, hide, func() {
 		d.Observer.Post(func(time.Time) { d.Link.Send(&protocol.Done{RequestID: m.RequestID}) })
 	})

@@ -39,7 +39,7 @@ func (o *outside) close(c protocol.ChatClosed) {
 func askingAt(t *testing.T) (*stage, *outside, *talked) {
 	t.Helper()
 	room, o := &talked{}, &outside{open: map[string]func(protocol.ChatClosed){}}
-	return newStage(func(c *Config) { c.Outside, c.Recorder = o, room }), o, room
+	return newStage(func(c *Config) { c.OutsideRequests, c.Recorder = o, room }), o, room
 }
 
 // ask is an agent's message that asks for an approval.
@@ -53,7 +53,7 @@ func ask(id, agent string) *protocol.ChatAsk {
 // onlyResult returns the only result that was sent since the last call.
 func (s *stage) onlyResult(t *testing.T) *protocol.ChatAskResult {
 	t.Helper()
-	s.acts.awaitIdle()
+	s.actions.awaitIdle()
 	require.Len(t, s.sent, 1)
 	r, ok := s.sent[0].(*protocol.ChatAskResult)
 	require.True(t, ok, "%T", s.sent[0])
@@ -104,12 +104,12 @@ func TestTheRequestsOfOthersAreBounded(t *testing.T) {
 		n++
 		return ask(fmt.Sprint("r", n), agent)
 	}
-	for range mostAskedBy {
+	for range maxOpenAsksBy {
 		require.Empty(t, s.handle(one("codex")))
 	}
 	require.Contains(t, s.mustRefuse(t, protocol.CodeBusy, one("codex")), "4 of your requests")
 	s.mustRefuse(t, protocol.CodeBadMessage, ask("r1", "codex"))
-	for len(o.open) < mostAsked {
+	for len(o.open) < maxOpenAsks {
 		require.Empty(t, s.handle(one(fmt.Sprint("bot-", n))))
 	}
 	require.Contains(t, s.mustRefuse(t, protocol.CodeBusy, one("gemini")), "16 requests")
@@ -134,7 +134,7 @@ func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 	require.Empty(t, room.doneActs())
 	s.over = true
 	s.mustRefuse(t, protocol.CodeExited, ask("r1", "codex"))
-	s.Outside = nil
+	s.OutsideRequests = nil
 	require.Contains(t, s.mustRefuse(t, protocol.CodeNoChat, ask("r1", "codex")), "--chat")
 }
 
@@ -158,17 +158,17 @@ func (l *remarks) ShowText(string) { l.told++ }
 // covered.
 func TestAFloodOfRequestsIsNotShownForEver(t *testing.T) {
 	o, over := &outside{open: map[string]func(protocol.ChatClosed){}}, &remarks{}
-	s := newStage(func(c *Config) { c.Outside, c.Recorder, c.Status = o, &talked{}, over })
-	for n := range 2 * tellBurst {
+	s := newStage(func(c *Config) { c.OutsideRequests, c.Recorder, c.Status = o, &talked{}, over })
+	for n := range 2 * announceBurst {
 		id := fmt.Sprint("r", n)
 		s.handle(ask(id, "sub"))
 		s.outsiders.withdrawRequests(id, "taken back")
 		require.Equal(t, id, s.onlyResult(t).RequestID, "it was asked")
 	}
-	require.Equal(t, tellBurst, over.told)
-	s.outsiders.tellLimit.paidUntil = time.Time{}
+	require.Equal(t, announceBurst, over.told)
+	s.outsiders.announceLimit.paidUntil = time.Time{}
 	s.handle(ask("r", "sub"))
-	require.Equal(t, tellBurst+1, over.told)
+	require.Equal(t, announceBurst+1, over.told)
 }
 
 // A muted agent's further questions, and its open one, are refused.
@@ -179,7 +179,7 @@ func TestAnAgentThatOnlyAsksIsMuted(t *testing.T) {
 	require.NoError(t, s.machine.MuteAgent(time.Now(), "codex", "ada"))
 	s.sent = nil
 	s.CancelMuted()
-	s.acts.awaitIdle()
+	s.actions.awaitIdle()
 	got := s.onlyResult(t)
 	require.Equal(t, []string{"r1", "codex is muted"}, []string{got.RequestID, got.Why})
 	require.True(t, got.Answer.Refuses())

@@ -76,9 +76,9 @@ func TestWaitsThatAreOverAreForgotten(t *testing.T) {
 	ask := func(i int) *protocol.Wait { return &protocol.Wait{RequestID: fmt.Sprint(i), TimeoutMs: 1} }
 	var w recentWaits
 	for i := range waitsKept + 1 {
-		w.add(endedWait{ask: ask(i), at: now})
+		w.add(endedWait{request: ask(i), at: now})
 	}
-	w.add(endedWait{ask: ask(7), at: now.Add(time.Second)})
+	w.add(endedWait{request: ask(7), at: now.Add(time.Second)})
 	require.Len(t, w, waitsKept)
 	require.Nil(t, w.findRepeat(now, ask(0)))
 	require.NotNil(t, w.findRepeat(now.Add(waitKept), ask(1)))

@@ -10,13 +10,13 @@ import (
 	"terminalproxy/proxy/terminal/keys"
 )
 
-// ErrUnread is the error of [Elsewhere] if keys cannot be accepted now.
+// ErrUnread is the error of [RemoteKeyboard] if it cannot accept keys now.
 var ErrUnread = errors.New(
 	"the program has not read the input before this, or someone pastes at the terminal: look, " +
 		"and type again",
 )
 
-// typists has the owners who type from elsewhere.
+// typists types for owners who are elsewhere.
 type typists struct {
 	*Config
 	verifier *verifier
@@ -28,13 +28,13 @@ type typists struct {
 // typist is an owner who types from elsewhere. Owned by the pump's goroutine.
 type typist struct {
 	last  uint64 // the highest number seen
-	whole uint64 // number of the newest message, 0 if it was refused
+	whole uint64 // the number of the newest message, 0 if that was refused
 	paste []byte // the parts of an unfinished paste
 	held  bool   // the mouse's left button is down
 }
 
 // handleKeys types a person's keys, which an owner signed elsewhere. They count as the user's own.
-// After a refusal everything is refused until the owner begins anew: a gap could change the meaning
+// After a refusal all keys are refused until the owner starts over: a gap could change the meaning
 // of the rest.
 func (a *typists) handleKeys(m *protocol.Keys) {
 	signer, reason := a.verifier.verifySigner(time.Now(), m.At, m.Signed(a.Started.UnixMilli()),
@@ -78,7 +78,7 @@ func (a *typists) typeNext(now time.Time, by string, m *protocol.Keys, shown sho
 		sendRefusal(a.Link, m.RequestID, reason)
 		return
 	}
-	// If the keys held the reclaim key, what it takes back is back a turn later.
+	// If the keys held the reclaim key, the unread input is taken back a turn later.
 	if !a.Pump.Post(func(time.Time) { a.Link.Send(&protocol.Done{RequestID: m.RequestID}) }) {
 		sendExited(a.Link, m.RequestID)
 	}
@@ -140,7 +140,7 @@ func (a *typists) typeMessage(
 		return nil
 	}
 	if err == nil && len(b) > 0 {
-		err = a.Elsewhere.PressKeys(now, time.UnixMilli(m.At), by, b)
+		err = a.RemoteKeyboard.PressKeys(now, time.UnixMilli(m.At), by, b)
 	}
 	switch {
 	case errors.Is(err, ErrUnread), errors.Is(err, control.ErrAlone):
@@ -194,8 +194,8 @@ func (a *typists) encodeKeys(
 	return b, reclaims, nil
 }
 
-// rejectReplay refuses a prompt whose number is not above all that this owner's keys and prompts
-// had.
+// rejectReplay refuses a prompt whose number is not above those of all keys and prompts of this
+// owner.
 func (a *typists) rejectReplay(by string, number uint64) error {
 	t := a.findTypist(by)
 	if number <= t.last {

@@ -106,7 +106,7 @@ func checkNote(text string, most int) *refusal {
 	return nil
 }
 
-// showToUser shows the user an agent's message, and answers once its fate is known.
+// showToUser shows the user an agent's message, and answers once it is shown or dropped.
 func (p *messenger) showToUser(now time.Time, m *protocol.Note, text string) {
 	from := identifyAgent(p.book, m.AgentID, m.AgentName, m.TokenID)
 	w := control.Note{
@@ -121,7 +121,7 @@ func (p *messenger) showToUser(now time.Time, m *protocol.Note, text string) {
 			p.Link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why})
 		}
 	}
-	ok := p.Pump.Post(func(time.Time) { // the pump's goroutine knows muted agents
+	ok := p.Pump.Post(func(time.Time) { // only the pump's goroutine may ask who is muted
 		if p.Control.IsMuted(from) {
 			p.Link.Send(notNowError(m.RequestID, &control.NotNow{Muted: true}))
 			return
@@ -174,5 +174,5 @@ func (p *messenger) deliverNote(to control.Agent, by, text string) {
 		Text:      text,
 	})
 	p.Recorder.RecordUserMessage(to, by, text)
-	p.Observer.Post(func(time.Time) { p.waits.bringNote(to.ID) })
+	p.Observer.Post(func(time.Time) { p.waits.endWaitForNote(to.ID) })
 }

@@ -91,9 +91,9 @@ func TestAnswers(t *testing.T) {
 	} {
 		var a unheardAnswers
 		tt.do(&a)
-		require.Empty(t, a.takeWord(bert.ID), tt.name)
-		require.Equal(t, tt.want, a.takeWord(ada.ID), tt.name)
-		require.Empty(t, a.takeWord(ada.ID), "once: %s", tt.name)
+		require.Empty(t, a.takeDecision(bert.ID), tt.name)
+		require.Equal(t, tt.want, a.takeDecision(ada.ID), tt.name)
+		require.Empty(t, a.takeDecision(ada.ID), "once: %s", tt.name)
 	}
 }
 
@@ -105,8 +105,8 @@ func TestAnAnswerIsKeptWhileAnotherAgentIsAnswered(t *testing.T) {
 	}
 	require.Equal(t, "ada", a.markAbandoned("1", false))
 	require.Equal(t, "bert", a.markAbandoned("2", false))
-	require.Equal(t, "refused", a.takeWord("ada"))
-	require.Equal(t, "refused", a.takeWord("bert"))
+	require.Equal(t, "refused", a.takeDecision("ada"))
+	require.Equal(t, "refused", a.takeDecision("bert"))
 }
 
 // The two met on the way, and the answer is for the next wait.
@@ -140,7 +140,7 @@ func TestAnswersToARepeatedWait(t *testing.T) {
 	a.markDelivered("ada", "7", "granted")
 	require.Equal(t, "granted", a.takeForWait("ada", "7"), "the wait was open as it was decided")
 	for i := range 1000 {
-		a.storeWord(fmt.Sprint("x", i), "granted")
+		a.storeDecision(fmt.Sprint("x", i), "granted")
 		a.takeForWait(fmt.Sprint("x", i), "1")
 		require.LessOrEqual(t, len(a.delivered), answersKept)
 	}

@@ -102,7 +102,7 @@ func journaledChatAt(t *testing.T) *journaledChat {
 	t.Helper()
 	c := &journaledChat{
 		disk:  &slowDisk{make(chan struct{}, 8), make(chan struct{}, 8)},
-		agent: &codingAgent{}, said: make(replies, 2*actsMost),
+		agent: &codingAgent{}, said: make(replies, 2*maxActions),
 	}
 	session := chat.New("claude", c.agent)
 	session.KeepJournal(chat.NewJournal(c.disk))
@@ -216,18 +216,18 @@ func TestTheEndRefusesWhatWaitsToBeSaid(t *testing.T) {
 	}
 	<-c.disk.syncing
 	ended := make(chan struct{})
-	go func() { defer close(ended); c.EndActs() }()
+	go func() { defer close(ended); c.EndActions() }()
 	require.Eventually(t, func() bool {
-		c.acts.mu.Lock()
-		defer c.acts.mu.Unlock()
-		return c.acts.over
+		c.actions.mu.Lock()
+		defer c.actions.mu.Unlock()
+		return c.actions.closed
 	}, generous, time.Millisecond)
 	c.disk.let <- struct{}{}
 	<-ended
 	require.Equal(t, &protocol.Done{RequestID: "r1"}, <-c.said)
 	require.Equal(t, protocol.CodeExited, (<-c.said).(*protocol.Error).Code)
 	require.Equal(t, []string{"r1"}, c.agent.reached())
-	require.False(t, c.acts.working)
+	require.False(t, c.actions.working)
 }
 
 // What waits for the disk is bounded, and what is over that is refused at once.
@@ -236,7 +236,7 @@ func TestWhatWaitsToBeSaidIsBounded(t *testing.T) {
 	m := &protocol.ChatSend{RequestID: "r1", SessionID: "sh-1", AgentID: "a-2", Text: "go"}
 	c.Handle(m)
 	<-c.disk.syncing
-	for range actsMost {
+	for range maxActions {
 		c.Handle(m)
 	}
 	require.Empty(t, c.said)
