@@ -105,10 +105,10 @@ type controlled struct{ s *session }
 // ForegroundProgram implements [authority.Session]; see also observed.NoteOutput. A shell hands the
 // terminal over before it starts the program, so a group may get its name after it got the
 // terminal. The program chooses its own name.
-func (c controlled) ForegroundProgram() control.Front {
+func (c controlled) ForegroundProgram() control.Foreground {
 	program := c.s.child
 	group := program.ForegroundGroup()
-	return control.Front{
+	return control.Foreground{
 		Group: group,
 		Name:  notice.Clean(program.Foreground(), 32),
 		File:  child.Executable(group),
@@ -219,7 +219,7 @@ func (o *observed) Publish(f *protocol.Frame, text string) {
 		Blackout:   f.Blackout,
 	}
 	o.s.fillKept(m)
-	if silent := o.s.authority.NewestState().Silent; silent != "" {
+	if silent := o.s.authority.NewestState().MutedNames; silent != "" {
 		m.Muted = strings.Split(silent, ",")
 	}
 	if !f.Blackout.ByUser() {

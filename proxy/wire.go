@@ -107,7 +107,7 @@ func (s *session) wireTalk(with *Chat) {
 // untouched.
 func (s *session) pumpConfig(poll pump.Poller) pump.Config {
 	c := pump.Config{
-		Keyboard: s.term, Program: s.program, Poll: poll, Unheard: s.aside,
+		Keyboard: s.term, Program: s.program, Poll: poll, LeaveKeyboard: s.aside,
 		KeyboardEnded: func(err error) { s.log.Info("the keyboard ended", "error", err) },
 	}
 	agent := s.conf.Agent
@@ -115,7 +115,7 @@ func (s *session) pumpConfig(poll pump.Poller) pump.Config {
 		c.Keyboard = keyboard{s.term, s.recording.Listener()}
 		return c
 	}
-	c.LineMost = child.LineMost
+	c.MaxLine = child.LineMost
 	c.Unexpected = func(st pump.State, e pump.Event) {
 		s.log.Error("an input was in no state for what happened to it", "state", st, "event", e)
 	}
@@ -123,7 +123,7 @@ func (s *session) pumpConfig(poll pump.Poller) pump.Config {
 	c.Control = asked{s.authority, s.desk, s.beside}
 	c.Line = s.beside.WatchKeys(s.tracker)
 	if agent.OneProgram || agent.Policy != nil {
-		c.Back = s.authority.CameBack(s.child.Comeback())
+		c.IsProgramBack = s.authority.ComebackTest(s.child.Comeback())
 	}
 	return c
 }
@@ -305,7 +305,7 @@ func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 		c.OutsideRequests = feed.Outside{Session: agent.Chat.Session}
 	}
 	if agent.Policy != nil {
-		c.LocalAgent, c.Ahead = agent.LocalAgent, s.rules.FindAhead
+		c.LocalAgent, c.RuleGrant = agent.LocalAgent, s.rules.FindRuleGrant
 	}
 	return c
 }

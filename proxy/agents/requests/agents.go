@@ -18,10 +18,10 @@ func identifyAgent(book *names.Book, id, name, token string) control.Agent {
 	a := control.Agent{
 		ID:   id,
 		Name: book.AssignName(id, name),
-		Kin:  "name " + strings.ToLower(names.DisplayName(name)),
+		Identity:  "name " + strings.ToLower(names.DisplayName(name)),
 	}
 	if token != "" {
-		a.Kin = "token " + token
+		a.Identity = "token " + token
 	}
 	return a
 }

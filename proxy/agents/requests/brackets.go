@@ -32,7 +32,7 @@ func (j *judgement) bracketText(pieces []pump.Piece) []pump.Piece {
 
 // hasNonASCII reports whether a piece types bytes from 0x80 on.
 func hasNonASCII(p pump.Piece) bool {
-	return p.Say == "" && slices.ContainsFunc(p.Bytes, func(b byte) bool { return b >= 0x80 })
+	return p.Description == "" && slices.ContainsFunc(p.Bytes, func(b byte) bool { return b >= 0x80 })
 }
 
 // hasUnbracketedNonASCII is hasNonASCII for text outside brackets.
@@ -46,7 +46,7 @@ func bracketPiece(p pump.Piece) (out []pump.Piece) {
 	if !hasUnbracketedNonASCII(p) {
 		return []pump.Piece{p}
 	}
-	const room = pump.PieceMax - len(pasteBegins) - len(pasteEnds)
+	const room = pump.MaxPiece - len(pasteBegins) - len(pasteEnds)
 	for b := p.Bytes; len(b) > 0; {
 		n := keys.TextLen(b)
 		part := pump.Piece{Acts: p.Acts}

@@ -32,7 +32,7 @@ func TestTextInBracketsCannotEndThemR65(t *testing.T) {
 		for _, p := range got {
 			b, ok := cutBrackets(p.Bytes)
 			if ok {
-				require.LessOrEqual(t, len(p.Bytes), pump.PieceMax)
+				require.LessOrEqual(t, len(p.Bytes), pump.MaxPiece)
 				require.NotContains(t, string(b), "\x1b")
 				require.False(t, bytes.ContainsAny(b, "\r\n\x03\x7f"), "%q", b)
 			} else {

@@ -21,9 +21,9 @@ type Config struct {
 	// LocalAgent returns the name of the local token that signed a message. nil: the session knows
 	// no tokens.
 	LocalAgent func(message, signature []byte) (token string, err error)
-	// Ahead returns the grant that a rule of the user gives an agent that asks now. It reads files.
+	// RuleGrant returns the grant that a rule of the user gives an agent that asks now. It reads files.
 	// nil: there are no rules.
-	Ahead func(a control.Agent, level protocol.Level) control.Ahead
+	RuleGrant func(a control.Agent, level protocol.Level) control.RuleGrant
 	// RemoteGrant makes the gateway's word enough for an owner's decision.
 	RemoteGrant bool
 	// RemoteKeys lets every owner type from elsewhere, not only those whose key says so.

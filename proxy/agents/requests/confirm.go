@@ -77,7 +77,7 @@ func (c *consent) checkTarget() bool {
 // isText reports whether pieces hold text and editing keys only.
 func isText(pieces []pump.Piece) bool {
 	for _, p := range pieces {
-		if p.Say != "" || keys.MaySubmit(p.Bytes, false) {
+		if p.Description != "" || keys.MaySubmit(p.Bytes, false) {
 			return false
 		}
 	}
@@ -126,7 +126,7 @@ func (c *consent) needsConsent(pieces []pump.Piece) bool {
 	switch {
 	case j.prompt == line.None:
 		return true
-	case first.Say != "":
+	case first.Description != "":
 		return mayTrigger(c.in.steps[0].InputPart)
 	case first.Step != 0 && c.in.steps[first.Step-1].isBracketedPaste(first):
 		return !line.TakesPasteAsText(j.facts)
@@ -157,7 +157,7 @@ func (c *consent) hasUnshownText(typed pump.Line) bool {
 func (c *consent) wordQuestion(
 	pieces []pump.Piece, typed pump.Line,
 ) (q control.Confirmation, exact string) {
-	q = control.Confirmation{Keys: describePieces(pieces), Mouse: pieces[0].Say != ""}
+	q = control.Confirmation{Keys: describePieces(pieces), Mouse: pieces[0].Description != ""}
 	if c.judged.prompt == line.None || q.Mouse {
 		if text := lineBefore(typed); text != "" {
 			q.Line = "after " + text
@@ -276,11 +276,11 @@ func textThenEnter(pieces []pump.Piece) (text string, ok bool) {
 func describePieces(pieces []pump.Piece) string {
 	var all [][]byte
 	for _, p := range pieces {
-		if p.Say == "" {
+		if p.Description == "" {
 			all = append(all, p.Bytes)
 		}
 	}
-	switch does := pieces[0].Say; {
+	switch does := pieces[0].Description; {
 	case does != "" && len(all) > 0:
 		return does + ", then send " + keys.FormatPieces(all...)
 	case does != "":

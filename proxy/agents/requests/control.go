@@ -37,8 +37,8 @@ func (g *grants) handleControlRequest(m *protocol.ControlRequest) {
 		Program: claimedProgram(m.Program), Parent: claimedProgram(m.Parent),
 	}
 	r.Agent.Token = g.verifier.provenToken(time.Now(), m)
-	if g.Ahead != nil {
-		r.Ahead = g.Ahead(r.Agent, level)
+	if g.RuleGrant != nil {
+		r.RuleGrant = g.RuleGrant(r.Agent, level)
 	}
 	// First, because the agent may cancel its wait right after the pump has the request.
 	g.Observer.Post(func(time.Time) { g.waits.answers.noteRequest(r.Agent.ID, r.ID) })

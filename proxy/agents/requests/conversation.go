@@ -190,12 +190,12 @@ func checkMayTalk(st control.State, agentID string) (control.Agent, error) {
 			protocol.CodeSecretPrompt,
 			"the program asks for a password: the user answers it",
 		}
-	case st.Never != "":
+	case st.NeverRule != "":
 		return control.Agent{}, &refusal{protocol.CodeOtherProgram, ruleMessage(st)}
-	case st.Away != "":
+	case st.OtherProgram != "":
 		return control.Agent{}, &refusal{
 			protocol.CodeOtherProgram,
-			"the grant is for " + st.Program + ", and " + st.Away + " has the terminal",
+			"the grant is for " + st.Program + ", and " + st.OtherProgram + " has the terminal",
 		}
 	case st.Paused || st.Occupied || st.Pending.Keys != "":
 		return control.Agent{}, &refusal{

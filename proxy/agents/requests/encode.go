@@ -176,7 +176,7 @@ func keyPiece(b []byte) pump.Piece {
 func textPieces(text string) ([]pump.Piece, error) {
 	var pieces []pump.Piece
 	for b := []byte(text); len(b) > 0; {
-		n := keys.CutBetweenKeys(b, pump.PieceMax)
+		n := keys.CutBetweenKeys(b, pump.MaxPiece)
 		pieces = append(pieces, keyPiece(b[:n]))
 		b = b[n:]
 	}
@@ -211,7 +211,7 @@ const (
 func splitAtActs(pieces []pump.Piece) []pump.Piece {
 	var cut []pump.Piece
 	for _, p := range pieces {
-		if p.Say != "" {
+		if p.Description != "" {
 			p.Acts = true
 			cut = append(cut, p)
 			continue

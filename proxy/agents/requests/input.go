@@ -164,7 +164,7 @@ func (in *delivery) pumpJob() pump.Job {
 func (in *delivery) prepareWrite(
 	now time.Time, pieces []pump.Piece, typed pump.Line,
 ) (held bool, err error) {
-	if act := pieces[0].Say; act != "" {
+	if act := pieces[0].Description; act != "" {
 		in.mouseAct = act
 	}
 	if held, err = in.consent.holdForConsent(now, pieces, typed); !held && err == nil {

@@ -64,9 +64,9 @@ func (l *Line) gatherFacts(blockedOn func() blocked) (f line.Facts, spell uint64
 		Settings: line.Settings(settings),
 		Alt:      l.screen().Alt(),
 		Paste:    l.screen().Modes().BracketedPaste,
-		Runs:     l.Observer.RunsCommand(),
-		Odd:      typed.Odd,
-		Asks:     typed.Asks,
+		RunsCommand:     l.Observer.RunsCommand(),
+		KeysChanged:      typed.KeysChanged,
+		MayAskKey:     typed.MayAskKey,
 	}
 	if f.Settings.Canonical {
 		f.Reads = blockedOn().waits()
@@ -139,7 +139,7 @@ func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
 	switch {
 	case owner == line.Pending && now.Sub(l.pendingSince) >= l.MaxAnswerWait:
 		if owner = line.Free; !b.Empty() {
-			owner = line.Users
+			owner = line.Taken
 		}
 	case owner == line.Free && doing.Prompt != line.None:
 		// later text on the line is not the user's
@@ -149,17 +149,17 @@ func (l *Line) lineOwner(now time.Time) (owner line.Owner, quote string) {
 }
 
 // programActivity returns what the program does with the terminal now, and the facts that show it.
-func (l *Line) programActivity(now time.Time) (d line.Doing, f line.Facts) {
+func (l *Line) programActivity(now time.Time) (d line.Activity, f line.Facts) {
 	// The order matters: a program found waiting after its input was found empty has processed
 	// that input, and what it printed before is on the screen at the end.
 	read := l.Observer.HasCaughtUp()
 	f, spell, b := l.factsWithBlocked()
-	d = line.Doing{
+	d = line.Activity{
 		Spell:  spell,
 		Group:  b.Group,
 		Prompt: line.PromptOfUserLine(f),
-		Keeps:  line.KeepsLineAtInterrupt(f),
-		Rests:  !now.Before(l.Observer.SettleTime()),
+		KeepsLine:  line.KeepsLineAtInterrupt(f),
+		Quiet:  !now.Before(l.Observer.SettleTime()),
 	}
 	d.Waits, d.Known = b.known && b.waits(), b.known && !b.Unclear
 	d.Sleeps = d.Known && b.Asleep && !d.Waits
@@ -181,9 +181,9 @@ func (l *Line) quoteLine(b line.Buffer) string {
 func (l *Line) blockedBy(now time.Time) (pending bool, err error) {
 	l.noteSettled(now)
 	switch owner, quote := l.lineOwner(now); owner {
-	case line.Users:
+	case line.Taken:
 		l.waited, l.occupied, l.sentQuote, l.looked = now, false, quote, now
-		return false, &pump.Occupied{Line: quote}
+		return false, &pump.OccupiedError{Line: quote}
 	case line.Pending:
 		return true, nil
 	case line.Free:
@@ -217,7 +217,7 @@ func (l *Line) recheckBlocked(now time.Time) {
 	case owner == line.Free:
 		l.waited = time.Time{}
 		l.Pump.Post(l.Control.VacateLine)
-	case owner == line.Users && quote != l.sentQuote:
+	case owner == line.Taken && quote != l.sentQuote:
 		l.sentQuote = quote
 		l.Pump.Post(func(now time.Time) {
 			if l.Control.State(now).Occupied {

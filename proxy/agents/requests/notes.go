@@ -63,7 +63,7 @@ func (p *messenger) handleNote(m *protocol.Note) {
 	text := notice.Message(m.Text)
 	most := notice.MessageMost
 	if m.From == protocol.FromUser {
-		most = control.MessageMax
+		most = control.MaxMessage
 		text = notice.Clean(strings.Join(strings.Fields(m.Text), " "), most+1)
 	}
 	if reason := checkNote(text, most); reason != nil {
@@ -111,13 +111,13 @@ func (p *messenger) showToUser(now time.Time, m *protocol.Note, text string) {
 	from := identifyAgent(p.book, m.AgentID, m.AgentName, m.TokenID)
 	w := control.Note{
 		ID:   m.RequestID,
-		Who:  "message from “" + from.Name + "”",
+		Sender:  "message from “" + from.Name + "”",
 		Text: text,
 		From: from,
-		Came: now,
+		ReceivedAt: now,
 	}
 	if m.RequestID != "" {
-		w.Tell = func(why protocol.Waiting) {
+		w.Report = func(why protocol.Waiting) {
 			p.Link.Send(&protocol.Done{RequestID: m.RequestID, Waiting: why})
 		}
 	}
@@ -146,9 +146,9 @@ func (p *messenger) relayToAgent(now time.Time, m *protocol.Note, text string) {
 		p.deliverNote(to, by, text)
 		// The agent gets the message even if the user has no room for it.
 		_ = p.Status.QueueMessage(control.Note{
-			Who:  "“" + by + "” writes to " + notice.Recipient(to.Name) + " from elsewhere",
+			Sender:  "“" + by + "” writes to " + notice.Recipient(to.Name) + " from elsewhere",
 			Text: notice.Message(text),
-			Came: now,
+			ReceivedAt: now,
 		})
 		p.Link.Send(&protocol.Done{RequestID: m.RequestID})
 	})

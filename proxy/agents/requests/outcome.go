@@ -56,7 +56,7 @@ func (in *delivery) setOutcome(r pump.Receipt, result *protocol.InputResult) {
 		result.Message = "the user has not submitted the line: " +
 			strconv.Quote(st.Line)
 	}
-	if r.Fate == pump.Elsewhere && st.Never != "" {
+	if r.Fate == pump.OtherProgram && st.NeverRule != "" {
 		result.Message = ruleMessage(st)
 	}
 	if reason, ok := in.consent.userRefusal(r); ok {
@@ -129,7 +129,7 @@ func pauseRefusal(why error) *refusal {
 // ruleMessage returns the message that a rule of the user keeps the agent out of the foreground
 // program.
 func ruleMessage(st control.State) string {
-	return "the user's rule (" + st.Never + ") keeps you out of " + st.Away +
+	return "the user's rule (" + st.NeverRule + ") keeps you out of " + st.OtherProgram +
 		", which has the terminal"
 }
 
@@ -148,9 +148,9 @@ func receiptStatus(r pump.Receipt) (protocol.Status, protocol.Code, string) {
 		return status, protocol.CodeNotReading, "the program has not read its input for two seconds"
 	case pump.UserTyping:
 		return status, protocol.CodeUserTyping, "the user is typing"
-	case pump.Gone:
+	case pump.ProgramEnded:
 		return status, protocol.CodeExited, "the program has ended"
-	case pump.Elsewhere:
+	case pump.OtherProgram:
 		return status, protocol.CodeOtherProgram, "the grant is for one program, and another one " +
 			"has the terminal"
 	case pump.Withdrawn:

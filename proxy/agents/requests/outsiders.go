@@ -62,7 +62,7 @@ func (o *outsiders) reservePlace(requestID string, asker outsider) (reason *refu
 	defer o.mu.Unlock()
 	own := 0
 	for _, other := range o.open {
-		if other.agent.Kin == asker.agent.Kin {
+		if other.agent.Identity == asker.agent.Identity {
 			own++
 		}
 	}

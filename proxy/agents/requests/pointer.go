@@ -146,13 +146,13 @@ func cursorKeys(act mouse.Act, km keys.Modes, perNotch int) ([][]byte, error) {
 func mousePieces(reports [][]byte, act string) []pump.Piece {
 	var pieces []pump.Piece
 	for _, r := range reports {
-		if last := len(pieces) - 1; last >= 0 && len(pieces[last].Bytes)+len(r) <= pump.PieceMax {
+		if last := len(pieces) - 1; last >= 0 && len(pieces[last].Bytes)+len(r) <= pump.MaxPiece {
 			pieces[last].Bytes = append(pieces[last].Bytes, r...)
 			continue
 		}
 		pieces = append(pieces, pump.Piece{
-			Bytes: append(make([]byte, 0, pump.PieceMax), r...),
-			Say:   act,
+			Bytes: append(make([]byte, 0, pump.MaxPiece), r...),
+			Description:   act,
 		})
 	}
 	return pieces

@@ -130,11 +130,11 @@ type Obstacles interface {
 type Messages interface {
 	// OpenMessage opens a message of the user; Message returns the open one or nil, and TakeMessage
 	// closes it.
-	OpenMessage(now time.Time, heard control.Heard) (took bool)
+	OpenMessage(now time.Time, heard control.SeenMessage) (took bool)
 	Message() *control.Message
 	TakeMessage(now time.Time) control.Message
 	// MessageRecipient returns the agent that the user would write to.
-	MessageRecipient(heard control.Heard) control.Agent
+	MessageRecipient(heard control.SeenMessage) control.Agent
 	// NoteAgent notes an agent that writes or asks in a conversation, and NoteReply how a person
 	// answered. AskRefusal returns why the agent may not ask now.
 	NoteAgent(a control.Agent)
@@ -195,7 +195,7 @@ type Status interface {
 	// WithdrawMessage drops a message that is not on the screen yet.
 	WithdrawMessage(noteID string)
 	// LastSeenMessage returns the agent's message that the user saw last.
-	LastSeenMessage() control.Heard
+	LastSeenMessage() control.SeenMessage
 }
 
 // Desk puts programs' questions for secrets to the user. It is safe for concurrent use.

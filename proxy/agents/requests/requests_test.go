@@ -187,7 +187,7 @@ func TestUnmutingNeedsASignature(t *testing.T) {
 	other := decide(func(m *protocol.ControlDecide) { m.Mute, m.AgentName = protocol.MuteOn, "codex" })
 	s.mustRefuse(t, protocol.CodeBusy, other)
 	s.mustDo(t, decide(func(m *protocol.ControlDecide) { m.Mute = protocol.MuteOn }))
-	require.Equal(t, "claude", s.machine.State(time.Now()).Silent)
+	require.Equal(t, "claude", s.machine.State(time.Now()).MutedNames)
 	s.mustRefuse(t, protocol.CodeUserRefused, ask)
 
 	off := decide(func(m *protocol.ControlDecide) {
@@ -196,11 +196,11 @@ func TestUnmutingNeedsASignature(t *testing.T) {
 	s.mustRefuse(t, protocol.CodeForbidden, off)
 	off.SignatureB64 = []byte("s")
 	s.mustDo(t, off)
-	require.Empty(t, s.machine.State(time.Now()).Silent)
+	require.Empty(t, s.machine.State(time.Now()).MutedNames)
 	require.Equal(t, "ada", s.machine.State(time.Now()).Muted.By)
 	s.mustDo(t, decide(func(m *protocol.ControlDecide) { m.Mute = protocol.MuteOn }))
 	s.mustRefuse(t, protocol.CodeBusy, off)
 	off.Epoch = s.machine.Epoch() // for the present epoch, it would have been decided before that
 	s.mustRefuse(t, protocol.CodeBusy, off)
-	require.Equal(t, "claude", s.machine.State(time.Now()).Silent, "whoever kept the decision cannot use it again")
+	require.Equal(t, "claude", s.machine.State(time.Now()).MutedNames, "whoever kept the decision cannot use it again")
 }

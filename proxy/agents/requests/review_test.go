@@ -146,7 +146,7 @@ func walkReview(t *testing.T, s reviewState, e reviewEvent) {
 		return
 	}
 	require.Empty(t, w.in.conditions.waiting)
-	occupied, waits := errors.AsType[*pump.Occupied](w.answers[0])
+	occupied, waits := errors.AsType[*pump.OccupiedError](w.answers[0])
 	refused, not := errors.AsType[*refusal](w.answers[0])
 	require.Equal(t, e == lineOccupied, waits, "%v", occupied)
 	require.Equal(t, e == inputRefused || e == programEnded, not, "%v", refused)

@@ -37,7 +37,7 @@ type seen struct {
 // the terminal, the agent's input waits for its own program, so the glimpse of that program is
 // kept.
 func (s *seen) noteSeen(agentID string) {
-	if st := s.Control.NewestState(); st.Away != "" && st.Agent.ID == agentID {
+	if st := s.Control.NewestState(); st.OtherProgram != "" && st.Agent.ID == agentID {
 		return
 	}
 	now := s.line.takeGlimpse()
@@ -68,7 +68,7 @@ func (l *Line) takeGlimpse() glimpse {
 		at:    protocol.Cell{Row: row, Col: col},
 		row:   v.RowText(row),
 	}
-	g.left = line.ReadRest(v).Prompt
+	g.left = line.ReadPausedRow(v).Prompt
 	g.prompt = typed.PromptOn(v)
 	if f.Settings.Canonical {
 		leader, _ := l.Program.GroupLeader()

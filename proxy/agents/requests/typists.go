@@ -143,7 +143,7 @@ func (a *typists) typeMessage(
 		err = a.RemoteKeyboard.PressKeys(now, time.UnixMilli(m.At), by, b)
 	}
 	switch {
-	case errors.Is(err, ErrUnread), errors.Is(err, control.ErrAlone):
+	case errors.Is(err, ErrUnread), errors.Is(err, control.ErrTakenBack):
 		return &refusal{protocol.CodeBusy, err.Error()}
 	case err != nil:
 		return &refusal{protocol.CodeBadMessage, err.Error()}

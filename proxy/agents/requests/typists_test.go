@@ -207,7 +207,7 @@ func TestWhatFollowsARefusalWaitsForANewBeginning(t *testing.T) {
 	s.mustDo(t, p.next(protocol.InputText, "ls"))
 	require.Equal(t, "rm \x15ls", d.typedText())
 
-	d.refuse = control.ErrAlone
+	d.refuse = control.ErrTakenBack
 	s.mustRefuse(t, protocol.CodeBusy, p.next(protocol.InputText, "x"))
 	d.refuse = nil
 	for _, m := range []struct {

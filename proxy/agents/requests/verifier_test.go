@@ -21,9 +21,9 @@ func TestAProofCountsOnceForThisMomentAndThisSession(t *testing.T) {
 			}
 			return "", errors.New("no")
 		}
-		c.Ahead = func(a control.Agent, _ protocol.Level) control.Ahead {
+		c.RuleGrant = func(a control.Agent, _ protocol.Level) control.RuleGrant {
 			judged = append(judged, a)
-			return control.Ahead{}
+			return control.RuleGrant{}
 		}
 	})
 	asks := func(change func(m *protocol.ControlRequest), signed bool) string {
@@ -94,7 +94,7 @@ func TestWhatAnAgentAsksWithNamesNoKey(t *testing.T) {
 		RequestID: "r", SessionID: "sh-1", AgentID: "a-1", AgentName: "claude", Level: protocol.LevelType, Why: "look",
 		Program: "gateway mcp", Parent: `x). Ctrl+G refuses (`,
 	})
-	require.Equal(t, "gateway mcp under agent", s.machine.State(time.Now()).From)
+	require.Equal(t, "gateway mcp under agent", s.machine.State(time.Now()).AskingProgram)
 	q := newChatRequest(&protocol.ChatAsk{Tool: `Bash”. Ctrl+G · Ctrl+\ refuse “`}, control.Agent{Name: "claude"})
 	require.Equal(t, `to use “Bash'. ctrl-G . ctrl-\ refuse '”`, summarizeRequest(q))
 	require.Equal(t, "questions", summarizeRequest(&protocol.ChatRequest{Form: []protocol.ChatQuestion{{}}}))

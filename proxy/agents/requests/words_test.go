@@ -68,13 +68,13 @@ func endings() []ending {
 		{"the user's line stands there", func(m *control.Machine, now time.Time) { m.OccupyLine(now, "git pu") }, pump.Receipt{Fate: pump.UserTyping, Dropped: 5}, protocol.StatusRefused, protocol.CodeUserTyping, "", `the user has not submitted the line: "git pu"`},
 		{"the program does not read", nothing, pump.Receipt{Fate: pump.NotReading, Written: 1, Dropped: 4}, protocol.StatusDropped, protocol.CodeNotReading, "", "has not read its input for two seconds"},
 		{"the program does not come back", nothing, pump.Receipt{Fate: pump.Busy, Dropped: 5}, protocol.StatusRefused, protocol.CodeNotReading, "", "has not asked for more"},
-		{"another program is in front", nothing, pump.Receipt{Fate: pump.Elsewhere, Dropped: 5}, protocol.StatusRefused, protocol.CodeOtherProgram, "", "another one has the terminal"},
-		{"there is no program any more", nothing, pump.Receipt{Fate: pump.Gone, Dropped: 5}, protocol.StatusRefused, protocol.CodeExited, "", "the program has ended"},
+		{"another program is in front", nothing, pump.Receipt{Fate: pump.OtherProgram, Dropped: 5}, protocol.StatusRefused, protocol.CodeOtherProgram, "", "another one has the terminal"},
+		{"there is no program any more", nothing, pump.Receipt{Fate: pump.ProgramEnded, Dropped: 5}, protocol.StatusRefused, protocol.CodeExited, "", "the program has ended"},
 		// It may not be typed.
 		{"there never was a grant", ends(""), refused(control.ErrNoGrant), protocol.StatusRefused, protocol.CodeNoGrant, "", "you do not have the keyboard"},
 		{"the grant is another one", nothing, refused(control.ErrStale), protocol.StatusRefused, protocol.CodeStaleEpoch, "", "the grant that this input belongs to has ended"},
 		{"too much waits", nothing, refused(pump.ErrFull), protocol.StatusRefused, protocol.CodeBusy, "", "too much input waits to be typed already"},
-		{"the line would be too long", nothing, refused(&pump.LongLineError{Stands: 7, Size: 4100, Most: 4095}), protocol.StatusRefused, protocol.CodeTooLarge, "", "this one would have 4100, 7 of them are there already"},
+		{"the line would be too long", nothing, refused(&pump.LongLineError{Present: 7, Size: 4100, Limit: 4095}), protocol.StatusRefused, protocol.CodeTooLarge, "", "this one would have 4100, 7 of them are there already"},
 		{"the screen is another one", nothing, refused(&refusal{protocol.CodeScreenChanged, "row 3 changed"}), protocol.StatusRefused, protocol.CodeScreenChanged, "", "row 3 changed"},
 		{"something unknown", nothing, refused(errors.New("x")), protocol.StatusRefused, protocol.CodeUnavailable, "", "the input could not be typed"},
 	}

@@ -122,7 +122,7 @@ func (a *Agent) CheckInput(agent string) error {
 }
 
 // WatchKeys returns a watch that also tells the driver of a person's keys.
-func (a *Agent) WatchKeys(next pump.Watch) pump.Watch {
+func (a *Agent) WatchKeys(next pump.KeyObserver) pump.KeyObserver {
 	if a == nil {
 		return next
 	}
@@ -130,12 +130,12 @@ func (a *Agent) WatchKeys(next pump.Watch) pump.Watch {
 }
 
 type watch struct {
-	pump.Watch
+	pump.KeyObserver
 	driver chat.Beside
 }
 
 // NoteUserKeys implements [pump.Watch].
 func (w watch) NoteUserKeys(keys []byte) {
 	w.driver.NoteKeys(keys)
-	w.Watch.NoteUserKeys(keys)
+	w.KeyObserver.NoteUserKeys(keys)
 }

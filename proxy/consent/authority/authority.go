@@ -1,10 +1,10 @@
-// Package authority runs control for the pump: the state machine, and the facts that no event
-// announces, so they must be looked up. These are the foreground program, the user's rules about
-// it, whether it has begun to ask for a secret, and whether the computer slept.
+// Package authority runs control for the pump: it feeds the state machine with the facts that no
+// event announces, which must be looked up. These are the foreground program, the user's rules
+// about it, whether it has begun to ask for a secret, and whether the computer slept.
 //
 // It publishes the newest state, and reports changes after the pump has dropped an agent's queued
 // input. It must not depend on how keys are read, how anything is displayed, or how agents are
-// informed: its port covers what it asks and reports.
+// informed: it asks and reports through its port.
 package authority
 
 import (
@@ -21,9 +21,9 @@ import (
 type Session interface {
 	// ForegroundProgram returns the program that has the terminal. It is called if grants are for
 	// one program.
-	ForegroundProgram() control.Front
+	ForegroundProgram() control.Foreground
 	// NeverRule returns the user's rule that keeps an agent out of the program that has the
-	// terminal, or ""; watched means that the agent has such rules.
+	// terminal, or "". watched means that such rules exist for the agent.
 	NeverRule(agent control.Agent) (rule string, watched bool)
 	// AsksForSecret reports whether the program asks for a secret, by the present line settings.
 	AsksForSecret() bool
@@ -45,7 +45,7 @@ type Session interface {
 }
 
 // Authority is the control state machine as the pump sees it. Owned by the pump's goroutine; only
-// NewestState is safe for concurrent use.
+// NewestState and Keyboard are safe for concurrent use.
 type Authority struct {
 	// By value: through a pointer its methods would also be those of an Authority that is a value,
 	// and be compiled for it.
@@ -88,8 +88,8 @@ func (a *Authority) NoteRemoteTyping(now, at time.Time, by string) error {
 	return nil
 }
 
-// NoteGrantKey tells control that the user pressed the key that gives control or dismisses a prompt
-// for a secret. If the key turns out to be the program's, it acts as NoteKey.
+// NoteGrantKey tells control that the user pressed the grant key, which gives control or dismisses
+// a prompt for a secret. If the key turns out to be the program's, it acts as NoteKey.
 func (a *Authority) NoteGrantKey(now time.Time) (took bool) {
 	a.noteSleep(now)
 	a.UpdateForeground()
@@ -107,7 +107,7 @@ func (a *Authority) NoteGrantKey(now time.Time) (took bool) {
 	return took
 }
 
-// ConfirmInText tells control that the bytes of that key came within a text.
+// ConfirmInText tells control that the bytes of the grant key came within a text.
 func (a *Authority) ConfirmInText(now time.Time) (took bool) {
 	a.noteSleep(now)
 	if took = a.Machine.ConfirmInText(now); !took {
@@ -116,7 +116,7 @@ func (a *Authority) ConfirmInText(now time.Time) (took bool) {
 	return took
 }
 
-// Request takes an agent's request for control. Request, GrantFromOwner, CheckInput and Tick look
+// Request handles an agent's request for control. Request, GrantFromOwner, CheckInput and Tick look
 // up which program has the terminal, if grants are for one program, and whether the computer slept:
 // no event announces either.
 func (a *Authority) Request(now time.Time, r control.Request) error {
@@ -126,7 +126,7 @@ func (a *Authority) Request(now time.Time, r control.Request) error {
 		return &control.NeverError{Rule: rule}
 	}
 	a.UpdateForeground()
-	if r.Ahead.Bound {
+	if r.RuleGrant.OneProgram {
 		a.SetForeground(a.session.ForegroundProgram())
 	}
 	if !a.IsSought() {
@@ -156,18 +156,19 @@ func (a *Authority) CheckInput(now time.Time, agent string, epoch uint64) error 
 	return control.ErrSecret
 }
 
-// Tick is described at Request. It does not look into an idle session.
+// Tick is described at Request. In an idle session it looks nothing up.
 func (a *Authority) Tick(now time.Time) {
 	if a.IsPausedByProgram() || a.IsAnnounced() {
 		a.UpdateForeground()
 	}
-	if a.IsSought() { // only these end with the time of a sleep; requests check for themselves
+	if a.IsSought() { // a sleep can end only these; requests check for themselves
 		a.noteSleep(now)
 	}
 	a.Machine.Tick(now)
 }
 
-// noteSleep tells control first that the computer slept: the sleep counts as time.
+// noteSleep tells control if the computer slept: the sleep counts as time. It comes before other
+// calls.
 func (a *Authority) noteSleep(now time.Time) {
 	if d := a.slept.SleepSinceLast(); d > 0 {
 		a.NoteSleep(now, d)
@@ -198,14 +199,14 @@ func (a *Authority) UpdateForeground() {
 
 // Comeback detects that a program waits for input again.
 type Comeback interface {
-	// IsBack reports whether it waits by now; Reset starts anew.
+	// IsBack reports whether it waits now; Reset starts over.
 	IsBack(now time.Time) bool
 	Reset()
 }
 
-// CameBack returns a test for whether the program of a grant has the terminal and waits for more.
-// It runs on the pump's goroutine.
-func (a *Authority) CameBack(program Comeback) func(now time.Time) bool {
+// ComebackTest returns a test whether the program of a grant has the terminal and waits for more
+// input. The test runs on the pump's goroutine.
+func (a *Authority) ComebackTest(program Comeback) func(now time.Time) bool {
 	return func(now time.Time) bool {
 		a.UpdateForeground()
 		back := !a.IsPausedByProgram() && program.IsBack(now)

@@ -12,14 +12,14 @@ import (
 
 // stagedSession is a session around an authority.
 type stagedSession struct {
-	front control.Front
+	front control.Foreground
 	asks  bool // for a secret
 	never string
 	said  []string
 	told  func(e control.Event)
 }
 
-func (s *stagedSession) ForegroundProgram() control.Front       { s.say("front?"); return s.front }
+func (s *stagedSession) ForegroundProgram() control.Foreground  { s.say("front?"); return s.front }
 func (s *stagedSession) NeverRule(control.Agent) (string, bool) { return s.never, s.never != "" }
 func (s *stagedSession) AsksForSecret() bool                    { return s.asks }
 func (s *stagedSession) NoteSecretSeen()                        { s.say("secret seen") }
@@ -76,11 +76,11 @@ func TestAnUnannouncedPromptStopsInputR26(t *testing.T) {
 
 // The authority checks the program in front only for a grant that is limited to one program.
 func TestAGrantForOneProgramChecksTheForeground(t *testing.T) {
-	s := &stagedSession{front: control.Front{Group: 7, Name: "vim"}}
+	s := &stagedSession{front: control.Foreground{Group: 7, Name: "vim"}}
 	a, now := driven(t, s, true)
 	require.NoError(t, a.CheckInput(now, "a", a.Epoch()))
 	require.Equal(t, []string{"front?"}, s.heard())
-	s.front = control.Front{Group: 8, Name: "sh"}
+	s.front = control.Foreground{Group: 8, Name: "sh"}
 	_ = a.CheckInput(now, "a", a.Epoch())
 	require.True(t, a.IsPausedByProgram())
 	s.front.Group, s.front.Name = 7, "vim"
@@ -185,13 +185,13 @@ func TestAGrantIsInForceWhenItIsReported(t *testing.T) {
 // A grant pauses in front of a program that a rule forbids, and a request there is refused without
 // a question.
 func TestNeverIsLookedAtBeforeEveryPiece(t *testing.T) {
-	s := &stagedSession{front: control.Front{Group: 7, Name: "ssh"}}
+	s := &stagedSession{front: control.Foreground{Group: 7, Name: "ssh"}}
 	a, now := driven(t, s, false)
 	require.NoError(t, a.CheckInput(now, "a", a.Epoch()))
 	s.never = "c:9"
 	require.NoError(t, a.CheckInput(now, "a", a.Epoch()))
 	require.True(t, a.IsPausedByProgram(), "the pump holds it")
-	require.Equal(t, "ssh", a.State(now).Away)
+	require.Equal(t, "ssh", a.State(now).OtherProgram)
 	require.ErrorContains(t, a.Request(now, control.Request{ID: "2", Agent: control.Agent{ID: "a"}, Level: protocol.LevelType}), "the user's rule (c:9) never")
 	s.never = ""
 	a.Tick(now)
@@ -201,12 +201,12 @@ func TestNeverIsLookedAtBeforeEveryPiece(t *testing.T) {
 // The program is checked when the announcement is over.
 func TestAnAnnouncedProgramIsLookedAt(t *testing.T) {
 	for group, given := range map[int]bool{7: true, 8: false} {
-		front := control.Front{Group: 7, Name: "psql", File: "1:1"}
+		front := control.Foreground{Group: 7, Name: "psql", File: "1:1"}
 		s := &stagedSession{front: front}
 		a, now := New(control.Config{Keyboard: true}, s), time.Now()
 		require.NoError(t, a.Request(now, control.Request{
 			ID: "r", Agent: control.Agent{ID: "a", Token: "a"}, Level: protocol.LevelDrive,
-			Ahead: control.Ahead{Rule: "c:1", Level: protocol.LevelDrive, For: time.Minute, Bound: true, Front: front},
+			RuleGrant: control.RuleGrant{Rule: "c:1", Level: protocol.LevelDrive, For: time.Minute, OneProgram: true, Foreground: front},
 		}))
 		require.True(t, a.IsAnnounced())
 		a.NoteShown(now)
@@ -227,10 +227,10 @@ func (p *program) Reset()                { p.anews++ }
 
 // A program is back when it waits for input, and never while it does not have the terminal.
 func TestAProgramComesBack(t *testing.T) {
-	s := &stagedSession{front: control.Front{Group: 7, Name: "ssh"}}
+	s := &stagedSession{front: control.Foreground{Group: 7, Name: "ssh"}}
 	a, now := driven(t, s, false)
 	p := &program{}
-	back := a.CameBack(p)
+	back := a.ComebackTest(p)
 	require.False(t, back(now))
 	require.Equal(t, program{looks: 1}, *p)
 	p.waits = true

@@ -14,7 +14,7 @@ func (a *Authority) Keyboard() protocol.Keyboard {
 	case control.Granted:
 		k.Holder, k.AgentID, k.AgentName = protocol.HolderAgent, st.Agent.ID, st.Agent.Name
 		k.Level, k.ExpiresAt, k.Paused = st.Level, protocol.Milli(st.Until), st.Paused
-		k.Held, k.Program, k.Away = st.Pending.Keys != "" || st.Occupied, st.Program, st.Away != ""
+		k.Held, k.Program, k.Away = st.Pending.Keys != "" || st.Occupied, st.Program, st.OtherProgram != ""
 		switch {
 		case st.Pending.Keys != "":
 			k.HeldWhy = protocol.HeldConfirm

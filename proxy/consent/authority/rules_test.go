@@ -14,7 +14,7 @@ import (
 func TestASecondAgentOfANameIsJudgedByIt(t *testing.T) {
 	var book names.Book
 	require.Equal(t, "claude", book.AssignName("a", "claude"))
-	second := control.Agent{ID: "b", Name: book.AssignName("b", "claude"), Kin: "token 7"}
+	second := control.Agent{ID: "b", Name: book.AssignName("b", "claude"), Identity: "token 7"}
 	require.NotEqual(t, "claude", second.Name)
-	require.True(t, slices.Contains(agentForRules(second).Names, "claude"), "%v", agentForRules(second).Names)
+	require.True(t, slices.Contains(ruleAgent(second).Names, "claude"), "%v", ruleAgent(second).Names)
 }

@@ -11,7 +11,7 @@ import (
 var (
 	ErrSecret = errors.New("the program asks the user for a secret")
 	ErrHidden = errors.New("the user hides the screen")
-	// ErrDialog is for callers of control, which has no dialogs itself.
+	// ErrDialog is returned by callers of this package, which knows no dialogs.
 	ErrDialog = errors.New("the program asks the user something that no agent may answer")
 )
 
@@ -46,9 +46,9 @@ func (m *Machine) SetHidden(now time.Time, on bool) bool {
 	return true
 }
 
-// ChooseInMenu notes that the user pressed the key of a letter. In the menu, h hides the screen or
-// shows it again, and x mutes the last agent or lets it speak again. Any other letter is the
-// program's, and the caller must call [Machine.NoteKey].
+// ChooseInMenu notes that the user pressed a letter. In the menu, h hides the screen or shows it
+// again, and x mutes the last agent or unmutes all. Any other letter is the program's, and the
+// caller must call [Machine.NoteKey].
 func (m *Machine) ChooseInMenu(now time.Time, letter byte) (took bool) {
 	m.Tick(now)
 	switch {

@@ -6,7 +6,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Tick ends what has run out of time: grants, requests and menus.
+// Tick ends grants, requests, menus and confirmations whose time has run out, and gives announced
+// control.
 func (m *Machine) Tick(now time.Time) {
 	m.latest = now
 	switch {
@@ -29,8 +30,8 @@ func (m *Machine) Tick(now time.Time) {
 	}
 }
 
-// NextTick returns the next moment at which Tick has something to do. It is false if only an event
-// from outside changes anything.
+// NextTick returns the next moment at which Tick has something to do; false means that only an
+// event from outside changes anything.
 func (g *grant) NextTick(now time.Time) (time.Time, bool) {
 	var next time.Time
 	for _, t := range []time.Time{
@@ -65,7 +66,8 @@ func (g *grant) pregrantEnd() time.Time {
 	return g.pregrantUntil
 }
 
-// yieldEnd returns when the pause ends, or zero. The end is shown: the agent continues then.
+// yieldEnd returns when the pause for the user's typing ends, or zero. The end is shown on the
+// user's screen.
 func (g *grant) yieldEnd(now time.Time) time.Time {
 	if !now.Before(g.yield) {
 		return time.Time{}

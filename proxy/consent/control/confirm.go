@@ -38,17 +38,17 @@ func (m *Machine) AskConfirmation(now time.Time, c Confirmation) error {
 	case !m.conf.Keyboard:
 		return ErrNobody
 	}
-	m.pending, m.decided, m.let = c, false, false
+	m.pending, m.decided, m.letThrough = c, false, false
 	m.startQuestion(now)
 	return nil
 }
 
-// TakeDecision returns the end of the pending confirmation, once: the user let it through, or it
-// expired. A refusal is no decision: it comes by the reclaim key, which takes the keyboard back as
-// well.
+// TakeDecision returns, once, how the pending confirmation ended: the user let the input through,
+// or it expired. A refusal is not a decision: the user refuses with the reclaim key, which ends
+// control.
 func (q *question) TakeDecision() (decided, let bool) {
-	decided, let = q.decided, q.let
-	q.decided, q.let = false, false
+	decided, let = q.decided, q.letThrough
+	q.decided, q.letThrough = false, false
 	return decided, let
 }
 
@@ -58,13 +58,13 @@ func (g *grant) WithdrawConfirmation() {
 		g.pending, g.shown = Confirmation{}, time.Time{}
 		g.endQuestion(g.latest, g.agent.ID, false)
 	}
-	g.decided, g.let = false, false
+	g.decided, g.letThrough = false, false
 }
 
 func (q *question) isConfirming() bool { return q.pending.Keys != "" }
 
 func (g *grant) endConfirmation(now time.Time, let bool) {
-	g.pending, g.decided, g.let, g.shown = Confirmation{}, true, let, time.Time{}
+	g.pending, g.decided, g.letThrough, g.shown = Confirmation{}, true, let, time.Time{}
 	g.endQuestion(now, g.agent.ID, let)
 }
 

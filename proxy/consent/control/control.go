@@ -53,11 +53,11 @@ var (
 	ErrStale   = errors.New("the grant ended: the epoch is an old one")
 )
 
-// Agent identifies an agent. ID comes from the gateway, Name is for people. Kin recognises the
-// agent under another id: the name of its token, or the name that it gives itself; it may be "".
+// Agent identifies an agent. ID comes from the gateway, Name is for people. Identity stays the same
+// under another id: the name of its token, or the name that it gives itself; it may be "".
 //
 // Token is the name of the local token that it proved, or "".
-type Agent struct{ ID, Name, Kin, Token string }
+type Agent struct{ ID, Name, Identity, Token string }
 
 // Request is an agent's question to the user.
 type Request struct {
@@ -66,14 +66,14 @@ type Request struct {
 	Level  protocol.Level
 	Reason string
 	For    time.Duration // wanted; 0 for no limit
-	// Ahead is what a rule of the user gives it.
-	Ahead Ahead
+	// RuleGrant is the grant that a rule of the user gives it.
+	RuleGrant RuleGrant
 	// Program is the program that the agent asks with, and Parent the one that started it, both as
 	// the agent reports them.
 	Program, Parent string
 }
 
-// Config holds the user's wishes for the session.
+// Config holds the user's settings for the session.
 type Config struct {
 	Yield    time.Duration  // an agent pauses this long after a user's key
 	Pregrant protocol.Level // given to the first agent that asks, without a question
@@ -86,18 +86,19 @@ type Config struct {
 	OneProgram bool
 }
 
-// Machine is the state machine. It belongs to one goroutine.
+// Machine is the state machine. One goroutine owns it.
 type Machine struct {
 	grant
-	manners
-	swallow time.Time // until when reclaim keys are swallowed
-	left    bool      // the user has left the terminal
-	met     []Agent   // agents that wrote, or asked in a conversation, the newest last
-	last    Agent     // the agent that the user last dealt with
-	took    Mute      // the last mute offer that the user took
-	// elsewhere is the last key of a remote person, and until alone all are rejected.
-	elsewhere, alone time.Time
-	line             string // the text of the line while it is occupied
+	askLimits
+	swallow     time.Time // until when reclaim keys are swallowed
+	left        bool      // the user has left the terminal
+	knownAgents []Agent   // agents that wrote, or asked in a conversation, the newest last
+	last        Agent     // the agent that the user last dealt with
+	lastMute    Mute      // the last muting or unmuting
+	// lastRemoteKey is the time of a remote person's last key. Until remoteBlockedUntil, all are
+	// rejected.
+	lastRemoteKey, remoteBlockedUntil time.Time
+	line                              string // the text of the line while it is occupied
 }
 
 // grant holds the agent that has control or asks for it, and the limits.
@@ -116,10 +117,10 @@ type grant struct {
 	wanted  time.Duration // requested length of the grant
 	asked   time.Time     // when the agent asked
 
-	given         Event     // who gave the agent control: By, Policy, Rule and Own
-	ahead         Ahead     // the announced rule
-	from          string    // the program that the agent asks with
-	resting       bool      // rules may not give control
+	given         Event     // who gave the agent control: By, Policy, Rule and OwnTerminal
+	ruleGrant     RuleGrant // the announced rule
+	askingProgram string    // that the agent asks with
+	rulesPaused   bool      // rules may not give control
 	forbidden     string    // the rule that keeps the agent out of the foreground program
 	watched       bool      // rules may keep it out of the next foreground program
 	absent        time.Time // since when the agent has no connection, or zero
@@ -128,32 +129,32 @@ type grant struct {
 	pregrantUntil time.Time     // zero: no limit
 	pregrantFor   time.Duration // longest grant from it, 0 for no limit
 	remote        RemoteGrant   // the remote owner's promise behind the pregrant, or zero
-	front         Front         // the last known foreground program
-	program       Front         // the grant is for it
+	foreground    Foreground    // the last known foreground program
+	program       Foreground    // the grant is for it
 	events        []Event
 	lastEnd       Event
 }
 
-// question is the user's present question or message, with the times that decide whether a key is
-// meant as the answer.
+// question is the present question to the user, or the message that the user is writing, with the
+// times that decide whether a key is meant as the answer.
 type question struct {
-	message  Message
-	number   uint64    // counts the questions
-	ignored  uint64    // the question for which the last press of the grant key did not count
-	begun    time.Time // when the present question began
-	unawares bool      // it came while the user did something else
-	another  bool      // it came after another agent's question
-	menu     time.Time // when the menu was opened, or zero
-	shown    time.Time // when the present question was drawn, or zero
-	past     past
-	typed    time.Time // the user's last key
-	pending  Confirmation
-	decided  bool      // a confirmation has ended, and TakeDecision was not called yet
-	let      bool      // the user let it through
-	occupied bool      // the agent's input waits for the user's line
-	agreed   time.Time // when the user last gave control or let something through
-	pressed  time.Time // the last press of the key in a row since
-	latest   time.Time // the last now that the machine was given
+	message      Message
+	number       uint64    // counts the questions
+	ignored      uint64    // the question for which the last press of the grant key did not count
+	begun        time.Time // when the present question began
+	unexpected   bool      // it came while the user did something else
+	another      bool      // it came after another agent's question
+	menu         time.Time // when the menu was opened, or zero
+	shown        time.Time // when the present question was drawn, or zero
+	lastQuestion endedQuestion
+	typed        time.Time // the user's last key
+	pending      Confirmation
+	decided      bool      // a confirmation has ended, and TakeDecision was not called yet
+	letThrough   bool      // the user let it through
+	occupied     bool      // the agent's input waits for the user's line
+	agreed       time.Time // when the user last gave control or let something through
+	pressed      time.Time // the last press of the key in a row since
+	latest       time.Time // the last now that the machine was given
 }
 
 // secrecy holds what the user, or a prompt for a secret, hides from agents.
@@ -199,8 +200,8 @@ func (g *grant) TakeEvents() []Event {
 	return events
 }
 
-// Request handles an agent's question. Its answer is an [Event], at once if the user decided in
-// advance. The error is one of this package's, or a *NotNow.
+// Request handles an agent's request for control. Its answer is an [Event], at once if the user
+// decided in advance. The error is one of this package's, or a *NotNow.
 func (m *Machine) Request(now time.Time, r Request) error {
 	m.Tick(now)
 	if m.phase != Observing && m.agent.ID != r.Agent.ID {
@@ -238,7 +239,7 @@ func (m *Machine) Request(now time.Time, r Request) error {
 	}
 	m.withdrawAsked(now)
 	m.phase, m.agent, m.level, m.reason = Asked, r.Agent, r.Level, r.Reason
-	m.waiting, m.wanted, m.asked, m.from = []string{r.ID}, r.For, now, r.AskingProgram()
+	m.waiting, m.wanted, m.asked, m.askingProgram = []string{r.ID}, r.For, now, r.AskingProgram()
 	m.closeMenu(now)
 	m.announceByRule(r)
 	m.startQuestion(now)
@@ -279,25 +280,25 @@ func (m *Machine) endWith(now time.Time, event Event) {
 	event.Absent = reason == protocol.ReasonLink && m.isAbsentTooLong(now)
 	m.lastEnd, m.last = event, m.agent
 	if reason == protocol.ReasonRefused {
-		m.lastEnd.Shut = m.noteRefusal(now, m.agent)
+		m.lastEnd.Blocked = m.noteRefusal(now, m.agent)
 	}
 	m.events = append(m.events, m.lastEnd)
-	m.resting = m.resting || reason == protocol.ReasonRefused || reason == protocol.ReasonReclaimed
-	m.ahead, m.from, m.forbidden, m.watched = Ahead{}, "", "", false
+	m.rulesPaused = m.rulesPaused || reason == protocol.ReasonRefused || reason == protocol.ReasonReclaimed
+	m.ruleGrant, m.askingProgram, m.forbidden, m.watched = RuleGrant{}, "", "", false
 	m.closeMenu(now)
 	m.endQuestion(now, m.agent.ID, m.phase == Granted)
 	m.phase, m.epoch = Observing, m.epoch+1
 	m.agent, m.level, m.reason, m.waiting, m.holders = Agent{}, "", "", nil, nil
 	m.until, m.yield, m.absent, m.given = time.Time{}, time.Time{}, time.Time{}, Event{}
 	m.occupied, m.line = false, ""
-	m.pending, m.decided, m.let = Confirmation{}, false, false
+	m.pending, m.decided, m.letThrough = Confirmation{}, false, false
 	m.startQuestion(now)
 	m.swallow = now.Add(SwallowFor)
 }
 
-// ReclaimKey notes that the user pressed the reclaim key. In any phase, an agent that drives or
-// asks has lost the keyboard when it returns. Here as in other methods, took means that the key was
-// for the proxy; otherwise it is the program's.
+// ReclaimKey notes that the user pressed the reclaim key. When it returns, no agent has the
+// keyboard or asks for it. Here as in other methods, took means that the key was for the proxy;
+// otherwise it is the program's.
 func (m *Machine) ReclaimKey(now time.Time) (took bool) {
 	m.Tick(now)
 	composing := m.message.Open
@@ -312,10 +313,10 @@ func (m *Machine) ReclaimKey(now time.Time) (took bool) {
 	case composing:
 	case now.Before(m.swallow):
 		m.swallow = laterOf(m.swallow, now.Add(SwallowMore))
-		m.resting = true // the agent was quicker to give it back than the user to take it
+		m.rulesPaused = true // the agent gave it back just before the user took it
 	case m.pregrant != "":
 		m.pregrant, m.remote, m.swallow, m.epoch = "", RemoteGrant{}, now.Add(SwallowFor), m.epoch+1
-		m.resting = true
+		m.rulesPaused = true
 	case m.menu.IsZero():
 		m.menu = now
 		m.endWaits()
@@ -366,8 +367,8 @@ func (m *Machine) handleGrantKey(now time.Time, pressed bool) (took bool) {
 		m.dismissPrompt()
 		m.noteAnswer(now)
 	case m.isDismissible() && !m.shown.IsZero():
-		// As above. Without an agent the prompt is not drawn, so that it is no question: the key is
-		// the program's.
+		// As above. A prompt that is not drawn, since there is no agent, is not a question: the key
+		// is the program's.
 		m.ignored = m.number
 	default:
 		m.NoteKey(now)

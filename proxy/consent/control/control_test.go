@@ -323,7 +323,7 @@ func TestAMuteIsNotForgottenR71(t *testing.T) {
 
 func TestMessage(t *testing.T) {
 	m := menu.reach(t)
-	require.True(t, m.OpenMessage(t0, control.Heard{}))
+	require.True(t, m.OpenMessage(t0, control.SeenMessage{}))
 	require.False(t, m.State(t0).Menu)
 	m.Message().Append("héllo wörld")
 	m.Message().DeleteLast()
@@ -332,9 +332,9 @@ func TestMessage(t *testing.T) {
 	require.Equal(t, control.Message{Open: true, Text: "héllo wörk"}, m.State(t0).Message)
 	m.Message().Text = ""
 	m.Message().DeleteLast()
-	m.Message().Append(strings.Repeat("ä", control.MessageMax-1))
+	m.Message().Append(strings.Repeat("ä", control.MaxMessage-1))
 	m.Message().Append("bc")
 	d := m.TakeMessage(t0)
-	require.Equal(t, strings.Repeat("ä", control.MessageMax-1)+"b", d.Text)
+	require.Equal(t, strings.Repeat("ä", control.MaxMessage-1)+"b", d.Text)
 	require.Nil(t, m.Message())
 }

@@ -8,7 +8,7 @@ import (
 
 // Event is one change of control, in order.
 type Event struct {
-	Granted  bool     // control was given; else it ended or was refused
+	Granted  bool     // control was given; otherwise it ended or was refused
 	Requests []string // the requests that this answers
 	Agent    Agent
 	Level    protocol.Level
@@ -16,14 +16,14 @@ type Event struct {
 	Until    time.Time
 	Reason   protocol.Reason // of an end
 	// By is the remote owner who decided; "" for the user at the keyboard, and without a decision.
-	By     string
-	Policy bool   // the user decided when the session began
-	Rule   string // place of the user's rule that gave control, or ""
-	Bound  bool   // the rule is for the foreground program only
-	Own    bool   // given without a question, in the agent's own terminal
-	// Request is set if a request ended and not a grant. Shut is set if its agent may not ask again
+	By          string
+	Policy      bool   // the user decided when the session began
+	Rule        string // place of the user's rule that gave control, or ""
+	OneProgram  bool   // the rule is for the foreground program only
+	OwnTerminal bool   // given without a question, in the agent's own terminal
+	// Request is set if a request ended, not a grant. Shut is set if its agent may not ask again
 	// before the user opens the menu.
-	Request, Shut bool
+	Request, Blocked bool
 	// Cause details the reason of an end.
 	Cause Cause
 	// Withdrawn, with the reason Released, means that the agent did not release control itself: its
@@ -60,7 +60,7 @@ func (e Event) Decider() string {
 		return "rule " + e.Rule
 	case e.Policy:
 		return protocol.ByFlag
-	case e.Granted && !e.Own,
+	case e.Granted && !e.OwnTerminal,
 		e.Reason == protocol.ReasonReclaimed,
 		e.Reason == protocol.ReasonRefused:
 		return protocol.ByTerminal

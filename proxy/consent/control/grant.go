@@ -30,7 +30,7 @@ func (g *grant) maxKeyGrant() time.Duration {
 func (g *grant) userLimit() time.Duration { return max(0, g.conf.For) }
 
 // remoteLimit returns the longest grant that a remote owner's decision allows: the time that it
-// names, or else that of the key.
+// names, otherwise that of the key.
 func (g *grant) remoteLimit(promise RemoteGrant) time.Duration {
 	if promise.For > 0 {
 		return shorterLimit(promise.For, g.userLimit())
@@ -43,7 +43,7 @@ func (g *grant) remoteLimit(promise RemoteGrant) time.Duration {
 func (g *grant) offeredLength() time.Duration {
 	switch {
 	case g.IsAnnounced():
-		return shorterLimit(g.wanted, shorterLimit(g.ahead.For, g.userLimit()))
+		return shorterLimit(g.wanted, shorterLimit(g.ruleGrant.For, g.userLimit()))
 	case g.phase == Asked:
 		return shorterLimit(g.wanted, g.maxKeyGrant())
 	case g.phase == Observing && g.pregrant != "":
@@ -57,11 +57,11 @@ func (g *grant) offeredLength() time.Duration {
 // giveControl gives control to m.agent at m.level, for the requested time but at most for limit (0
 // is no limit). event records who gave it.
 func (m *Machine) giveControl(now time.Time, limit time.Duration, event Event) {
-	m.phase, m.epoch, m.program = Granted, m.epoch+1, m.front
+	m.phase, m.epoch, m.program = Granted, m.epoch+1, m.foreground
 	m.pregrant, m.remote, m.yield = "", RemoteGrant{}, time.Time{}
-	m.until, m.given, m.ahead, m.from = time.Time{}, event, Ahead{}, ""
-	if event.Rule == "" && !event.Policy && !event.Own {
-		m.resting = false
+	m.until, m.given, m.ruleGrant, m.askingProgram = time.Time{}, event, RuleGrant{}, ""
+	if event.Rule == "" && !event.Policy && !event.OwnTerminal {
+		m.rulesPaused = false
 	}
 	if length := shorterLimit(m.wanted, limit); length > 0 {
 		m.until = now.Add(length)
@@ -96,7 +96,7 @@ func (g *grant) reportGranted(requests []string) {
 func (m *Machine) SetConnected(now time.Time, agentID string, yes bool) {
 	m.Tick(now)
 	switch {
-	case m.phase == Observing || m.agent.ID != agentID || m.given.Own:
+	case m.phase == Observing || m.agent.ID != agentID || m.given.OwnTerminal:
 	case yes:
 		m.absent = time.Time{}
 	case m.absent.IsZero():
@@ -104,12 +104,13 @@ func (m *Machine) SetConnected(now time.Time, agentID string, yes bool) {
 	}
 }
 
-// NoteSleep notes that this computer slept for d until shortly before now. The clock between two
-// calls leaves that out, so all limits end that much earlier.
+// NoteSleep notes that this computer slept for d until shortly before now. The clock does not count
+// that time, so the limits of grants, requests, absences and promises end that much earlier.
 func (m *Machine) NoteSleep(now time.Time, d time.Duration) {
 	for _, t := range []*time.Time{&m.until, &m.asked, &m.absent, &m.pregrantUntil} {
 		if !t.IsZero() {
-			// Not t.Add(-d): the time of day, which people read, is right already.
+			// Not t.Add(-d), which would also move the time of day, which people read and which is
+			// right already.
 			*t = now.Add(t.Sub(now) - d)
 		}
 	}

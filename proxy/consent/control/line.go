@@ -2,8 +2,8 @@ package control
 
 import "time"
 
-// OccupyLine notes that the agent's input waits for unsubmitted text of the user on the line, which
-// line quotes. Meanwhile the grant key lets the agent type anyway.
+// OccupyLine notes that the agent's input waits, because the user has unsubmitted text on the line,
+// quoted by line. Meanwhile the grant key lets the agent type anyway.
 func (m *Machine) OccupyLine(now time.Time, line string) {
 	m.Tick(now)
 	if m.phase != Granted {

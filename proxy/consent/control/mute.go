@@ -20,14 +20,14 @@ type Mute struct {
 	By string
 }
 
-// maxMet bounds the agents remembered without a request for the keyboard.
-const maxMet = 16
+// maxKnownAgents bounds the remembered agents that never asked for the keyboard.
+const maxKnownAgents = 16
 
 // NoteAgent notes an agent that writes to the user, or asks in a conversation: it can be muted
 // although it never asked for the keyboard.
 func (m *Machine) NoteAgent(a Agent) {
-	m.met = append(slices.DeleteFunc(m.met, a.isSameAgent), a)
-	m.met = m.met[max(0, len(m.met)-maxMet):]
+	m.knownAgents = append(slices.DeleteFunc(m.knownAgents, a.isSameAgent), a)
+	m.knownAgents = m.knownAgents[max(0, len(m.knownAgents)-maxKnownAgents):]
 	if m.menu.IsZero() { // otherwise the key would mute another agent than the menu names
 		m.last = a
 	}
@@ -52,7 +52,7 @@ func (m *Machine) toggleMute() (did bool) {
 	default:
 		m.findOrAdd(m.last).muted = true
 	}
-	m.took = offer
+	m.lastMute = offer
 	return true
 }
 
@@ -65,7 +65,7 @@ func (m *Machine) MuteAgent(now time.Time, name, by string) error {
 		return fmt.Errorf("no agent %q has asked for anything here", name)
 	}
 	m.findOrAdd(a).muted = true
-	m.took = Mute{Agent: a.Name, By: by}
+	m.lastMute = Mute{Agent: a.Name, By: by}
 	switch {
 	case m.phase == Observing:
 		m.epoch++ // invalidates an owner's earlier decision to unmute it
@@ -88,7 +88,7 @@ func (m *Machine) UnmuteAgent(now time.Time, name, by string, epoch uint64) erro
 	case !m.unmuteByName(name):
 		return errors.New("no agent of that name is muted")
 	}
-	m.took = Mute{Agent: name, Undo: true, By: by}
+	m.lastMute = Mute{Agent: name, Undo: true, By: by}
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (m *Machine) RefuseRequest(now time.Time, name, by string) error {
 
 // findAgentByName finds an agent that the user deals with, or dealt with last.
 func (m *Machine) findAgentByName(name string) (a Agent, known bool) {
-	for _, a := range append([]Agent{m.agent, m.lastEnd.Agent}, m.met...) {
+	for _, a := range append([]Agent{m.agent, m.lastEnd.Agent}, m.knownAgents...) {
 		if a.ID != "" && a.Name == name {
 			return a, true
 		}
@@ -123,7 +123,7 @@ func (m *Machine) findAgentByName(name string) (a Agent, known bool) {
 
 // unmuteByName unmutes the agent of that name, or all if name is "". It reports whether one was
 // muted.
-func (n *manners) unmuteByName(name string) (did bool) {
+func (n *askLimits) unmuteByName(name string) (did bool) {
 	for _, r := range n.refusals {
 		if r.muted && (name == "" || r.agent.Name == name) {
 			r.muted, did = false, true
@@ -133,7 +133,7 @@ func (n *manners) unmuteByName(name string) (did bool) {
 }
 
 // mutedNames joins the names of the muted agents.
-func (n *manners) mutedNames() string {
+func (n *askLimits) mutedNames() string {
 	var names []string
 	for _, r := range n.refusals {
 		if r.muted {

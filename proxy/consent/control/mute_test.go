@@ -48,7 +48,7 @@ func TestAnAgentIsMutedRemotely(t *testing.T) {
 			require.NoError(t, m.MuteAgent(t0, ada.Name, "grace"))
 			require.Equal(t, control.Observing, m.Phase())
 			st := m.State(t0)
-			require.Equal(t, []any{ada.Name, control.Mute{Agent: ada.Name, By: "grace"}}, []any{st.Silent, st.Muted})
+			require.Equal(t, []any{ada.Name, control.Mute{Agent: ada.Name, By: "grace"}}, []any{st.MutedNames, st.Muted})
 			if phase != control.Observing {
 				require.Equal(t, "grace", m.LastEnd().Decider())
 			}
@@ -64,7 +64,7 @@ func TestAnAgentIsMutedRemotely(t *testing.T) {
 			require.Error(t, m.UnmuteAgent(after(time.Hour), "nobody", "grace", m.Epoch()))
 			require.True(t, m.IsMuted(ada))
 			require.NoError(t, m.UnmuteAgent(after(time.Hour), ada.Name, "grace", m.Epoch()))
-			require.Empty(t, m.State(t0).Silent)
+			require.Empty(t, m.State(t0).MutedNames)
 			require.NoError(t, m.Request(after(2*time.Hour), request("r", ada)))
 		})
 	}
@@ -82,13 +82,13 @@ func TestSinceWhenAnAgentAsks(t *testing.T) {
 
 // An agent that only asks in a conversation, or writes, can be muted, from the menu and remotely.
 func TestMutedWithoutARequest(t *testing.T) {
-	bob := control.Agent{ID: "b-1", Name: "bob", Kin: "name bob"}
+	bob := control.Agent{ID: "b-1", Name: "bob", Identity: "name bob"}
 	m := control.New(control.Config{Keyboard: true})
 	require.Error(t, m.MuteAgent(t0, "bob", "grace"))
 	m.NoteAgent(bob)
 	require.NoError(t, m.MuteAgent(t0, "bob", "grace"))
 	var no *control.NotNow
-	require.ErrorAs(t, m.AskRefusal(t0, control.Agent{ID: "b-2", Kin: "name bob"}), &no)
+	require.ErrorAs(t, m.AskRefusal(t0, control.Agent{ID: "b-2", Identity: "name bob"}), &no)
 	require.True(t, no.Muted)
 
 	m = control.New(control.Config{Keyboard: true})
@@ -119,11 +119,11 @@ func TestRefusedInAConversation(t *testing.T) {
 	m.NoteReply(t0, ada, true)
 	require.Zero(t, waits(t0))
 	m.NoteReply(t0, ada, true)
-	require.Equal(t, control.AgainSoon, waits(t0))
-	require.Zero(t, waits(after(control.AgainSoon)))
+	require.Equal(t, control.FirstRefusalWait, waits(t0))
+	require.Zero(t, waits(after(control.FirstRefusalWait)))
 	for range 5 {
 		m.NoteReply(t0, ada, true)
-		require.Equal(t, control.AgainLater, waits(t0))
+		require.Equal(t, control.SecondRefusalWait, waits(t0))
 	}
 	require.NoError(t, m.AskRefusal(t0, control.Agent{ID: "b-1", Name: "bob"}), "nobody else waits for that")
 	require.NoError(t, m.Request(t0, request("r", ada)), "nor the keyboard")

@@ -8,7 +8,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// RemoteGrant is control as a remote owner gives it.
+// RemoteGrant is a remote owner's decision to give control.
 type RemoteGrant struct {
 	// By is the owner, for people.
 	By string
@@ -19,7 +19,7 @@ type RemoteGrant struct {
 	For time.Duration
 	// Agent is the name of the agent that it is for, or "" for any.
 	Agent string
-	// Epoch is the one that the owner saw, 0 for any.
+	// Epoch is the epoch that the owner saw, 0 for any.
 	Epoch uint64
 }
 
@@ -64,7 +64,7 @@ func (m *Machine) GrantFromOwner(now time.Time, g RemoteGrant) error {
 func (m *Machine) Reclaim(now time.Time, by string) bool {
 	had := m.phase != Observing || m.pregrant != ""
 	m.pregrant, m.remote, m.pregrantUntil = "", RemoteGrant{}, time.Time{}
-	m.resting = true
+	m.rulesPaused = true
 	reason := protocol.ReasonReclaimed
 	if m.phase == Asked {
 		reason = protocol.ReasonRefused // as the key would

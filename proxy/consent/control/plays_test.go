@@ -98,7 +98,7 @@ func agent(word string) control.Agent {
 	case "bert":
 		return bert
 	default:
-		return control.Agent{ID: parts[0], Name: parts[1], Kin: parts[2]}
+		return control.Agent{ID: parts[0], Name: parts[1], Identity: parts[2]}
 	}
 }
 
@@ -112,7 +112,7 @@ func outcome(err error) string {
 	}
 	for word, of := range map[string]error{
 		"busy": control.ErrBusy, "nobody": control.ErrNobody, "none": control.ErrNoGrant, "stale": control.ErrStale, "secret": control.ErrSecret,
-		"hidden": control.ErrHidden, "alone": control.ErrAlone, "moved": control.ErrMoved,
+		"hidden": control.ErrHidden, "alone": control.ErrTakenBack, "moved": control.ErrMoved,
 	} {
 		if errors.Is(err, of) {
 			return word + map[bool]string{true: ":release-it-first"}[strings.Contains(err.Error(), "release it first")]
@@ -137,7 +137,7 @@ func (p *play) step(s corpus.Step) (answer string) {
 	case "choose":
 		return took(m.ChooseInMenu(now, s.Arg(1)[0]))
 	case "compose":
-		return took(m.OpenMessage(now, control.Heard{From: agent(s.Option("heard")), At: after(p.duration(s.Option("at")))}))
+		return took(m.OpenMessage(now, control.SeenMessage{From: agent(s.Option("heard")), At: after(p.duration(s.Option("at")))}))
 	case "send":
 		m.TakeMessage(now)
 	case "key":
@@ -201,7 +201,7 @@ func (p *play) step(s corpus.Step) (answer string) {
 		return yes(m.Reclaim(now, s.Arg(1)))
 	case "look":
 		group, _ := strconv.Atoi(s.Arg(1))
-		m.SetForeground(control.Front{Group: group, Name: s.Arg(2), File: s.Arg(3)})
+		m.SetForeground(control.Foreground{Group: group, Name: s.Arg(2), File: s.Arg(3)})
 	case "occupy":
 		m.OccupyLine(now, s.Arg(1))
 	case "vacate":
@@ -227,7 +227,7 @@ func (p *play) fact(name string) string {
 	case "reason":
 		return string(p.LastEnd().Reason)
 	case "shut":
-		return yes(p.LastEnd().Shut)
+		return yes(p.LastEnd().Blocked)
 	case "until":
 		return since(s.Until)
 	case "next":
@@ -256,12 +256,12 @@ func (p *play) fact(name string) string {
 	case "program":
 		return s.Program
 	case "away":
-		require.Equal(p.t, p.IsPausedByProgram(), s.Away != "")
-		return s.Away
+		require.Equal(p.t, p.IsPausedByProgram(), s.OtherProgram != "")
+		return s.OtherProgram
 	}
 	facts := map[string]bool{
 		"another": s.Another, "asks": s.HasQuestion(), "composing": p.Message() != nil, "hidden": s.Hidden, "pregrant": s.Pregrant, "allowed": p.AllowsSecret(),
-		"barred": s.PauseError() != nil, "occupied": p.IsLineOccupied() && s.Occupied, "again": s.Again,
+		"barred": s.PauseError() != nil, "occupied": p.IsLineOccupied() && s.Occupied, "again": s.GrantKeyIgnored,
 	}
 	require.Contains(p.t, facts, name)
 	return yes(facts[name])

@@ -1,8 +1,8 @@
 package control
 
-// Front is the foreground program: its process group, or 0 if unknown, and its name. File is what
+// Foreground is the foreground program: its process group, or 0 if unknown, and its name. File is what
 // it runs, or "" if unknown: a process may execute another program in its place (exec sh).
-type Front struct {
+type Foreground struct {
 	Group int
 	Name  string
 	File  string
@@ -10,15 +10,15 @@ type Front struct {
 
 // isSameProgram reports whether both are the same program. The name does not count, because
 // programs choose it themselves.
-func (f Front) isSameProgram(other Front) bool {
+func (f Foreground) isSameProgram(other Foreground) bool {
 	return f.Group != 0 && f.Group == other.Group &&
 		(f.File == other.File || f.File == "" || other.File == "")
 }
 
-// SetForeground sets the program that has the terminal now. If grants are for one program only, it
-// is the one that has the terminal when control is given. So SetForeground must come before
-// anything that may give control, and before every piece of input.
-func (g *grant) SetForeground(f Front) { g.front = f }
+// SetForeground sets the program that has the terminal now. A grant for one program is for the one
+// that has the terminal when control is given. So SetForeground must come before anything that may
+// give control, and before every piece of input.
+func (g *grant) SetForeground(f Foreground) { g.foreground = f }
 
 // IsPausedByProgram reports whether control pauses because the foreground program is not the one
 // that the grant is for, or because a rule of the user excludes the agent from it. An unknown
@@ -29,30 +29,31 @@ func (g *grant) IsPausedByProgram() bool {
 		return false
 	case g.forbidden != "":
 		return true
-	// no person saw the program when it was given: an unknown program counts as a different one
-	case g.given.Bound:
-		return g.front.Group != g.program.Group || g.front.File != g.program.File
+	// a rule gave control, and no person saw the program: an unknown program counts as a different
+	// one
+	case g.given.OneProgram:
+		return g.foreground.Group != g.program.Group || g.foreground.File != g.program.File
 	}
-	return g.conf.OneProgram && !g.front.isSameProgram(g.program)
+	return g.conf.OneProgram && !g.foreground.isSameProgram(g.program)
 }
 
 // grantedTo names the program that the grant is for, or returns "" if it is for every program.
 func (g *grant) grantedTo() string {
-	if g.phase != Granted || g.forbidden != "" || !g.conf.OneProgram && !g.given.Bound {
+	if g.phase != Granted || g.forbidden != "" || !g.conf.OneProgram && !g.given.OneProgram {
 		return ""
 	}
 	return displayName(g.program)
 }
 
-// inFront names the foreground program that makes the grant pause, or returns "".
-func (g *grant) inFront() string {
+// pausingProgram names the foreground program that makes the grant pause, or returns "".
+func (g *grant) pausingProgram() string {
 	if !g.IsPausedByProgram() {
 		return ""
 	}
-	return displayName(g.front)
+	return displayName(g.foreground)
 }
 
-func displayName(f Front) string {
+func displayName(f Foreground) string {
 	if f.Name == "" {
 		return "another program"
 	}

@@ -10,7 +10,7 @@ import (
 type State struct {
 	Phase Phase
 	Epoch uint64
-	Agent Agent // who drives, or asks
+	Agent Agent // the one that drives or asks
 	Level protocol.Level
 	Until time.Time // end of the grant, or zero
 	// For is the length of the requested grant, or of one that the menu offers or has promised. 0
@@ -19,19 +19,18 @@ type State struct {
 	// Another is set if another agent asked for something, or had control, just before this one
 	// asked.
 	Another bool
-	// Mute is the menu's offer about the last agent, and Muted the last such offer that the user
-	// took.
+	// Mute is the menu's offer about the last agent, and Muted the last muting or unmuting.
 	Mute, Muted Mute
-	// Silent names the muted agents, separated by commas.
-	Silent string
+	// MutedNames names the muted agents, separated by commas.
+	MutedNames string
 	// Reason is the asking agent's own words, and Asked since when it asks, or zero.
 	Reason string
 	Asked  time.Time
 	// Menu means that the proxy's menu is open: the user pressed the reclaim key with nothing to
 	// reclaim.
 	Menu bool
-	// Pregrant means that the user promised control to the next agent that asks, from the menu. A
-	// promise of the command line is not repeated here.
+	// Pregrant means that the user promised control, in the menu, to the next agent that asks. A
+	// promise from the command line is not shown here.
 	Pregrant bool
 	// RemotePregrant is such a promise from a remote owner.
 	RemotePregrant RemoteGrant
@@ -43,16 +42,16 @@ type State struct {
 	// is that line as agents may read it.
 	Occupied bool
 	Line     string
-	// Program is the only program that the grant is for, or "". Away is the program that has the
-	// terminal in its place, so that the agent's input waits. Never is the rule that keeps the
-	// agent out of that, or "".
-	Program, Away, Never string
+	// Program is the only program that the grant is for, or "". OtherProgram is the program that
+	// has the terminal in its place, so that the agent's input waits. NeverRule is the rule that
+	// keeps the agent out of OtherProgram, or "".
+	Program, OtherProgram, NeverRule string
 	// Guarded is set if control depends on the foreground program.
 	Guarded bool
-	// Ahead is the rule by which the asking agent is about to get control, and From what that agent
+	// RuleGrant is the rule by which the asking agent is about to get control, and From what that agent
 	// asks with.
-	Ahead Ahead
-	From  string
+	RuleGrant     RuleGrant
+	AskingProgram string
 	// Message is the message that the user is writing, if any.
 	Message Message
 	// Secret is the present secret prompt. Dismissible means that Ctrl+G denies it, or lets the
@@ -61,9 +60,9 @@ type State struct {
 	Dismissible bool
 	// Hidden means that the user hides the screen from agents.
 	Hidden bool
-	// Again is set if the last press of the grant key did not count: it came too soon, or as part
+	// GrantKeyIgnored is set if the last press of the grant key did not count: it came too soon, or as part
 	// of a text.
-	Again bool
+	GrantKeyIgnored bool
 	// Question counts the questions to the user (requests, menus, confirmations, prompts) to tell
 	// them apart.
 	Question uint64
@@ -77,39 +76,39 @@ func (s State) HasQuestion() bool {
 // State returns the machine's state at now.
 func (m *Machine) State(now time.Time) State {
 	s := State{
-		RemotePregrant: m.remote,
-		Phase:          m.phase,
-		Epoch:          m.epoch,
-		Agent:          m.agent,
-		Level:          m.level,
-		Until:          m.until,
-		For:            m.offeredLength(),
-		Reason:         m.reason,
-		Another:        m.phase == Asked && m.another,
-		Mute:           m.muteOffer(),
-		Muted:          m.took,
-		Silent:         m.mutedNames(),
-		Menu:           !m.menu.IsZero(),
-		Pregrant:       m.phase == Observing && m.pregrant != "" && !m.pregrantUntil.IsZero(),
-		Paused:         m.phase == Granted && now.Before(m.yield),
-		Pending:        m.pending,
-		Occupied:       m.occupied,
-		Line:           m.line,
-		Question:       m.number,
-		Program:        m.grantedTo(),
-		Away:           m.inFront(),
-		Guarded:        m.DependsOnProgram(),
-		Message:        m.message,
-		Secret:         m.secret,
-		Dismissible:    m.isDismissible(),
-		Hidden:         m.hidden,
-		Again:          m.ignored == m.number,
+		RemotePregrant:  m.remote,
+		Phase:           m.phase,
+		Epoch:           m.epoch,
+		Agent:           m.agent,
+		Level:           m.level,
+		Until:           m.until,
+		For:             m.offeredLength(),
+		Reason:          m.reason,
+		Another:         m.phase == Asked && m.another,
+		Mute:            m.muteOffer(),
+		Muted:           m.lastMute,
+		MutedNames:      m.mutedNames(),
+		Menu:            !m.menu.IsZero(),
+		Pregrant:        m.phase == Observing && m.pregrant != "" && !m.pregrantUntil.IsZero(),
+		Paused:          m.phase == Granted && now.Before(m.yield),
+		Pending:         m.pending,
+		Occupied:        m.occupied,
+		Line:            m.line,
+		Question:        m.number,
+		Program:         m.grantedTo(),
+		OtherProgram:    m.pausingProgram(),
+		Guarded:         m.DependsOnProgram(),
+		Message:         m.message,
+		Secret:          m.secret,
+		Dismissible:     m.isDismissible(),
+		Hidden:          m.hidden,
+		GrantKeyIgnored: m.ignored == m.number,
 	}
 	if m.phase == Asked {
-		s.Asked, s.Ahead, s.From = m.asked, m.ahead, m.from
+		s.Asked, s.RuleGrant, s.AskingProgram = m.asked, m.ruleGrant, m.askingProgram
 	}
 	if m.IsPausedByProgram() {
-		s.Never = m.forbidden
+		s.NeverRule = m.forbidden
 	}
 	return s
 }

@@ -9,7 +9,7 @@ import (
 
 // WithdrawRequest takes a request back: its call was given up, or its caller is gone. The question
 // stays while another request of the agent waits for the same answer. Control that was given to
-// this request alone ends: its agent has not learned of it.
+// this request alone ends: its agent does not know of it.
 func (m *Machine) WithdrawRequest(now time.Time, requestID string) {
 	m.Tick(now)
 	requests := &m.waiting
@@ -31,18 +31,18 @@ func (m *Machine) WithdrawRequest(now time.Time, requestID string) {
 // for both.
 func (g *grant) joinsQuestion(r Request) bool {
 	return g.phase == Asked && g.agent == r.Agent && g.level == r.Level &&
-		g.reason == r.Reason && g.wanted == r.For && g.from == r.AskingProgram()
+		g.reason == r.Reason && g.wanted == r.For && g.askingProgram == r.AskingProgram()
 }
 
-// withdrawAsked withdraws what the agent has asked: its next request asks something else, which the
-// user must read anew. It invalidates a remote owner's decision about it.
+// withdrawAsked withdraws the agent's open request: its next one asks for something else, which the
+// user must read first. It invalidates a remote owner's decision about the open request.
 func (g *grant) withdrawAsked(now time.Time) {
 	if g.phase != Asked {
 		return
 	}
 	g.reportReplaced(g.waiting)
 	g.endQuestion(now, g.agent.ID, false)
-	g.ahead, g.waiting, g.epoch = Ahead{}, nil, g.epoch+1
+	g.ruleGrant, g.waiting, g.epoch = RuleGrant{}, nil, g.epoch+1
 }
 
 // reportReplaced answers requests that a newer one replaced.

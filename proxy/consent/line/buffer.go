@@ -30,18 +30,18 @@ type Place struct {
 	Col  int
 }
 
-// Rest is the cursor's row when the output paused. At a prompt, the prompt ends there.
-type Rest struct {
+// PausedRow is the cursor's row when the output paused. At a prompt, the prompt ends there.
+type PausedRow struct {
 	Place
 	// Prompt is the text left of the cursor, and Tail the text right of it: a right prompt.
 	Prompt, Tail string
 }
 
-// ReadRest returns the present Rest of the screen.
-func ReadRest(s Screen) Rest {
+// ReadPausedRow returns the cursor's present row.
+func ReadPausedRow(s Screen) PausedRow {
 	row, col := s.Cursor()
 	cols, _ := s.Size()
-	return Rest{
+	return PausedRow{
 		Place:  placeAt(s, row, col),
 		Prompt: rowText(s, row, 0, col),
 		Tail:   strings.TrimRight(rowText(s, row, col, cols), " "),
@@ -52,17 +52,18 @@ func placeAt(s Screen, row, col int) Place {
 	return Place{Alt: s.Alt(), Line: s.Line(row), Col: col}
 }
 
-// Begin is the place of the first key on a line.
-type Begin struct {
+// LineStart is the place of the first key on a line.
+type LineStart struct {
 	Place
 	Set bool
-	// Rest is the prompt, if the output rested where the key came.
-	Rest  Rest
-	Known bool // Rest holds
+	// Row is the row with the prompt, if the output had paused where the key was typed.
+	Row   PausedRow
+	Known bool // Row is set
 }
 
-// learnPrompt reads an unknown prompt off the screen: the text left of where the key came.
-func (b *Begin) learnPrompt(s Screen) bool {
+// learnPrompt reads an unknown prompt off the screen: the text left of the first key. It reports
+// whether it found one.
+func (b *LineStart) learnPrompt(s Screen) bool {
 	if !b.Set || b.Known || b.Alt != s.Alt() {
 		return false
 	}
@@ -73,15 +74,15 @@ func (b *Begin) learnPrompt(s Screen) bool {
 		}
 		prompt := rowText(s, row, 0, b.Col)
 		if b.Known = strings.TrimSpace(prompt) != ""; b.Known {
-			b.Rest = Rest{Place: b.Place, Prompt: prompt}
+			b.Row = PausedRow{Place: b.Place, Prompt: prompt}
 		}
 		return b.Known
 	}
 	return false
 }
 
-// searchMost bounds the rows above the cursor that are searched for the prompt.
-const searchMost = 200
+// maxSearchRows bounds the rows above the cursor that are searched for the prompt.
+const maxSearchRows = 200
 
 // Buffer is the text on the shared line.
 type Buffer struct {
@@ -106,7 +107,7 @@ func (b Buffer) Empty() bool {
 }
 
 // ReadBuffer reads the line that began at b.
-func ReadBuffer(s Screen, b Begin) Buffer {
+func ReadBuffer(s Screen, b LineStart) Buffer {
 	row, col := s.Cursor()
 	cols, rows := s.Size()
 	first, from, known := findStart(s, b, row, col)
@@ -136,7 +137,7 @@ func ReadBuffer(s Screen, b Begin) Buffer {
 }
 
 // SplitSuggested separates what Enter submits from a right prompt and from suggestions of the
-// program, as fish and zsh show them behind the cursor. moved means that other text may stand
+// program, as fish and zsh show them behind the cursor. moved means that text of the line may be
 // behind the cursor: the cursor went back, the user typed, or an entry of the history was recalled.
 func (b Buffer) SplitSuggested(moved bool) (sent, suggested string) {
 	if b.After == "" || moved || strings.Trim(b.After, closingPairs) == "" {
@@ -149,7 +150,7 @@ func (b Buffer) SplitSuggested(moved bool) (sent, suggested string) {
 const closingPairs = `)]}"'` + "`"
 
 // LacksTyped reports whether shown lacks something that was typed. Each run needs a place of its
-// own: a comment of the same words must not vouch for a command out of sight.
+// own: a comment with the same words must not stand in for a command out of sight.
 func LacksTyped(shown string, typed []string) bool {
 	shown = strings.ReplaceAll(shown, "\n", "")
 	runs := slices.Clone(typed)
@@ -166,29 +167,29 @@ func LacksTyped(shown string, typed []string) bool {
 }
 
 // findStart finds the end of the prompt: the place of the first key, while the screen still shows
-// it with the prompt on its left; if not, behind the same prompt in another row, where a redraw or
-// a resize has put it.
-func findStart(s Screen, b Begin, row, col int) (first, from int, known bool) {
+// it with the prompt on its left. Otherwise it looks for the same prompt in another row, to which a
+// redraw or a resize may have moved it.
+func findStart(s Screen, b LineStart, row, col int) (first, from int, known bool) {
 	if !b.Set || b.Alt != s.Alt() {
 		return 0, 0, false
 	}
-	for r := row; r >= 0 && row-r < searchMost; r-- {
+	for r := row; r >= 0 && row-r < maxSearchRows; r-- {
 		if s.Line(r) != b.Line {
 			continue
 		}
 		if r == row && b.Col > col && rowText(s, r, col, b.Col) != "" {
 			break // the cursor went back into what was there before
 		}
-		if !b.Known || SamePrompt(rowText(s, r, 0, b.Col), b.Rest.Prompt) {
+		if !b.Known || SamePrompt(rowText(s, r, 0, b.Col), b.Row.Prompt) {
 			return r, b.Col, true
 		}
 		break
 	}
-	prompt := b.Rest.Prompt
+	prompt := b.Row.Prompt
 	if !b.Known || strings.TrimSpace(prompt) == "" {
 		return 0, 0, false
 	}
-	for r := row; r >= 0 && row-r < searchMost; r-- {
+	for r := row; r >= 0 && row-r < maxSearchRows; r-- {
 		if end := columnAfter(s, r, prompt); end >= 0 && (r < row || end <= col) {
 			return r, end, true
 		}
@@ -255,14 +256,14 @@ func cellText(s Screen, row, col int) string {
 	return content
 }
 
-// cutTail cuts a right prompt off the end of after's first row, if it stood there before the first
+// cutTail cuts a right prompt off the end of after's first row, if it was there before the first
 // key.
-func cutTail(after string, b Begin, oneRow bool) (line, tail string) {
-	if !b.Known || b.Rest.Tail == "" || !oneRow {
+func cutTail(after string, b LineStart, oneRow bool) (line, tail string) {
+	if !b.Known || b.Row.Tail == "" || !oneRow {
 		return after, ""
 	}
 	head, rest, more := strings.Cut(after, "\n")
-	want := strings.TrimLeft(b.Rest.Tail, " ")
+	want := strings.TrimLeft(b.Row.Tail, " ")
 	at := len(head) - len(want)
 	if at < 0 || !SamePrompt(head[at:], want) || at > 0 && head[at-1] != ' ' {
 		return after, ""

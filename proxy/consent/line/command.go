@@ -8,12 +8,12 @@ import (
 
 // AtCommand reports whether the edited line is a command, judging by the screen. A question that a
 // program asks in its own line editor looks the same to the kernel, and a single key may answer it.
-// Printed bytes can only take a prompt away.
+// Bytes that the program prints can only make it report false.
 func AtCommand(s Screen, group int, t Typed) bool {
-	before, known := t.commands.restOf(group)
+	before, known := t.commands.rowOf(group)
 	row, col := s.Cursor()
-	if _, _, found := findStart(s, t.Line, row, col); found && t.Line.Known && !t.Asks &&
-		isCommand(t.Line.Rest.Prompt, before.Prompt, known) {
+	if _, _, found := findStart(s, t.Line, row, col); found && t.Line.Known && !t.MayAskKey &&
+		isCommand(t.Line.Row.Prompt, before.Prompt, known) {
 		return true // its prompt is still there, and the line was not submitted
 	}
 	return isCommand(PromptText(s, t), before.Prompt, known)
@@ -33,13 +33,13 @@ func PromptText(s Screen, t Typed) string {
 	}
 	if b := t.Line; first == 0 && s.Wrapped(-1) && b.Set && b.Known && b.Alt == s.Alt() &&
 		b.Line < s.Line(0) {
-		return b.Rest.Prompt // it has scrolled off
+		return b.Row.Prompt // it has scrolled off
 	}
 	return textBetween(s, first, 0, row, col)
 }
 
-// isCommand reports whether a prompt asks for a command. It offers no answers and, if the previous
-// command's prompt is known, ends as questions do only if that one did.
+// isCommand reports whether a prompt asks for a command: it must not offer answers and, if the
+// previous command's prompt is known, may end like a question only if that one did.
 func isCommand(prompt, before string, known bool) bool {
 	here, last := strings.TrimSpace(prompt), strings.TrimSpace(before)
 	switch {
@@ -91,7 +91,7 @@ func offersAnswers(text string) bool {
 }
 
 // RepeatsLastCommand reports whether Enter on an empty line repeats the last command at this
-// prompt. shown is the text on the line, or the prompt itself if the two are not told apart.
+// prompt. shown is the text on the line, or the prompt itself if they cannot be told apart.
 func RepeatsLastCommand(f Facts, prompt, shown string) bool {
 	e, ok := findEditor(f.Program)
 	prompt, shown = strings.TrimSpace(prompt), strings.TrimSpace(shown)

@@ -104,20 +104,20 @@ func TestWhatBytesFrom0x80OnAreR65(t *testing.T) {
 		at   line.Prompt
 		want bool
 	}{
-		"readline":           {line.Facts{Settings: readline, Program: run("/bin/bash"), Paste: true}, line.Editor, false},
-		"zle":                {line.Facts{Settings: zle, Program: run("/bin/zsh"), Paste: true}, line.Editor, false},
-		"fish":               {line.Facts{Settings: fish, Program: run("/bin/fish")}, line.Editor, true},
+		"readline":           {line.Facts{Settings: isReadline, Program: run("/bin/bash"), Paste: true}, line.Editor, false},
+		"zle":                {line.Facts{Settings: isZLE, Program: run("/bin/zsh"), Paste: true}, line.Editor, false},
+		"fish":               {line.Facts{Settings: isFish, Program: run("/bin/fish")}, line.Editor, true},
 		"node":               {line.Facts{Settings: node, Program: run("/bin/node")}, line.Editor, true},
 		"ipython":            {line.Facts{Settings: ipython, Program: run("/bin/ipython"), Paste: true}, line.Editor, true},
 		"the kernel":         {line.Facts{Settings: cooked}, line.Cooked, true},
 		"the kernel, ISTRIP": {line.Facts{Settings: narrow}, line.Cooked, false},
-		"no prompt":          {line.Facts{Settings: readline}, line.None, false},
+		"no prompt":          {line.Facts{Settings: isReadline}, line.None, false},
 	} {
 		require.Equal(t, c.want, line.TakesUTF8(c.f, c.at), name)
 		require.Equal(t, c.want, line.OnlyText(c.f, c.at, []byte("ä")), name)
 		require.Equal(t, c.at != line.None, line.OnlyText(c.f, c.at, []byte("a")), name)
 	}
-	strip := line.Facts{Settings: readline, Program: run("/bin/bash"), Paste: true}
+	strip := line.Facts{Settings: isReadline, Program: run("/bin/bash"), Paste: true}
 	strip.Settings.SevenBits = true
 	require.False(t, line.TakesPasteAsText(strip), "ś would hold an Escape")
 }

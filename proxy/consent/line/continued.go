@@ -10,11 +10,11 @@ type prompts [4]prompt
 
 type prompt struct {
 	group int
-	rest  Rest
+	row   PausedRow
 	sure  bool // the program waited there before any key
 }
 
-func (p *prompts) addPrompt(group int, rest Rest, sure bool) {
+func (p *prompts) addPrompt(group int, rest PausedRow, sure bool) {
 	at := slices.IndexFunc(p[:len(p)-1], func(one prompt) bool { return one.group == group })
 	if at < 0 {
 		at = len(p) - 1
@@ -30,18 +30,18 @@ func (p *prompts) isSure(group int) bool {
 	})
 }
 
-func (p *prompts) restOf(group int) (Rest, bool) {
+func (p *prompts) rowOf(group int) (PausedRow, bool) {
 	for _, one := range p {
 		if one.group == group && group != 0 {
-			return one.rest, true
+			return one.row, true
 		}
 	}
-	return Rest{}, false
+	return PausedRow{}, false
 }
 
-// isBarePrompt reports whether the cursor stands behind rest's prompt on an otherwise empty line:
-// what was typed elsewhere, or before a redraw, is gone.
-func isBarePrompt(s Screen, rest Rest) bool {
+// isBarePrompt reports whether the cursor is behind rest's prompt on an otherwise empty line: text
+// that was typed elsewhere, or before a redraw, is gone.
+func isBarePrompt(s Screen, rest PausedRow) bool {
 	if strings.TrimSpace(rest.Prompt) == "" {
 		return false
 	}
@@ -63,19 +63,19 @@ func isBarePrompt(s Screen, rest Rest) bool {
 	return true
 }
 
-// HasPromptText reports whether text stands left of the cursor, as a prompt does. A program that
-// still works at what was submitted has usually left the cursor at the start of a row.
+// HasPromptText reports whether there is text left of the cursor, such as a prompt. A program that
+// still processes a submitted line has usually left the cursor at the start of a row.
 func HasPromptText(s Screen) bool {
 	row, col := s.Cursor()
 	return strings.TrimSpace(rowText(s, row, 0, col)) != "" || row > 0 && s.Wrapped(row-1)
 }
 
-// isContinued reports whether the cursor stands behind a prompt for the rest of a line begun behind
-// another prompt. If that prompt is unknown, because the line was typed before the first look,
-// every continuation prompt counts.
-func isContinued(s Screen, begun Begin) bool {
+// isContinued reports whether the cursor is behind a continuation prompt, which asks for the rest
+// of a line that began behind another prompt. If that prompt is unknown, because the line was typed
+// before the first look, every continuation prompt counts.
+func isContinued(s Screen, begun LineStart) bool {
 	row, col := s.Cursor()
-	prompt := begun.Rest.Prompt
+	prompt := begun.Row.Prompt
 	if !begun.hasPrompt() {
 		prompt = unknownPrompt
 	}
@@ -103,12 +103,12 @@ func isContinuation(here, prompt string) bool {
 	}
 	words, ok := strings.CutSuffix(l, ">")
 	for _, word := range strings.Fields(words) {
-		ok = ok && strings.Contains(zshOpen, " "+word+" ")
+		ok = ok && strings.Contains(zshOpenWords, " "+word+" ")
 	}
 	return ok
 }
 
-// zshOpen are the words by which zsh's %_ names open constructs (zshmisc(1)).
-const zshOpen = " quote dquote bquote subsh cmdsubst cmdand cmdor pipe errpipe if then elif else " +
+// zshOpenWords lists the words by which zsh's %_ names open constructs (zshmisc(1)).
+const zshOpenWords = " quote dquote bquote subsh cmdsubst cmdand cmdor pipe errpipe if then elif else " +
 	"case select for foreach repeat while until function cursh math mathsubst array heredoc " +
 	"heredocd brace braceparam braceparamdq dquote cond always nocorrect coproc time "

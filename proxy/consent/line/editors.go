@@ -8,28 +8,28 @@ import (
 
 // editor is a program that edits lines itself, in raw mode.
 type editor struct {
-	// raw recognises the mode of its line editor, apart from the modes in which it, or a script in
-	// it, reads single keys. The figures were read off the programs of Debian 12 and the source of
-	// Python 3.13.
-	raw func(s Settings, paste bool) bool
-	// script reports whether arguments make it run a script rather than prompt.
-	script func(args []string) bool
-	// acts are the characters that make it evaluate something while they are typed.
-	acts string
+	// isEditing recognises the mode of its line editor, apart from the modes in which it, or a
+	// script in it, reads single keys. The settings were observed in the programs of Debian 12, and
+	// read in the source of Python 3.13.
+	isEditing func(s Settings, paste bool) bool
+	// runsScript reports whether arguments make it run a runsScript rather than prompt.
+	runsScript func(args []string) bool
+	// evaluating holds the characters that make it evaluate something while they are typed.
+	evaluating string
 	// utf8 means that it reads keys as UTF-8, or each byte as a character, in every locale.
 	utf8 bool
-	// bare means that it does not understand bracketed paste, even when enabled.
-	bare bool
-	// awaits means that it keeps the mode while what it evaluates waits. It also has timers of its
-	// own: V8 collects garbage for a while after it made some.
-	awaits bool
+	// noBrackets means that it does not understand bracketed paste, even when enabled.
+	noBrackets bool
+	// keepsMode means that it stays in this mode while the code that it evaluates waits. It also
+	// has timers of its own: V8 collects garbage for a while.
+	keepsMode bool
 	// repeats reports whether an empty line at that prompt runs the last command again.
 	repeats func(prompt string) bool
-	// window recognises the mode in which its prompt stands in a window of the alternate screen; nil
+	// isWindow recognises the mode in which its prompt stands in a isWindow of the alternate screen; nil
 	// if it has none.
-	window func(s Settings) bool
-	// keeps means that an interrupt leaves the line as it is.
-	keeps bool
+	isWindow func(s Settings) bool
+	// keepsLine means that an interrupt leaves the line as it is.
+	keepsLine bool
 }
 
 // inPrompts returns a test for a few prompts.
@@ -37,77 +37,77 @@ func inPrompts(all ...string) func(prompt string) bool {
 	return func(prompt string) bool { return slices.Contains(all, prompt) }
 }
 
-// readline recognises GNU Readline: it reads the carriage return itself and disables the
+// isReadline recognises GNU Readline: it reads the carriage return itself and disables the
 // literal-next key, which neither cbreak mode (bash's read -sn1, Python's tty.setcbreak) nor
 // cfmakeraw does.
-func readline(s Settings, _ bool) bool {
+func isReadline(s Settings, _ bool) bool {
 	return s.Output && s.Signals && !s.CRToNL && s.LiteralNext == 0
 }
 
-// cbreak recognises the mode that gdb's text interface sets with curses (cbreak, noecho, nonl).
-func cbreak(s Settings) bool { return s.Output && s.Signals && !s.CRToNL && s.Extended }
+// isCbreak recognises the mode that gdb's text interface sets with curses (isCbreak, noecho, nonl).
+func isCbreak(s Settings) bool { return s.Output && s.Signals && !s.CRToNL && s.Extended }
 
-// zle recognises zsh's line editor. read -k leaves the kernel's keys as they were.
-func zle(s Settings, _ bool) bool {
+// isZLE recognises zsh's line editor. read -k leaves the kernel's keys as they were.
+func isZLE(s Settings, _ bool) bool {
 	return s.Output && s.NLToCR && s.LiteralNext == 0 && s.Quit == 0 && s.Suspend == 0
 }
 
-// fish recognises fish, whose mode for a prompt is also that of read; its -n 1 cannot be told from
-// a prompt.
-func fish(s Settings, _ bool) bool {
+// isFish recognises isFish, which uses one mode for its prompt and for its builtin read: read -n 1
+// cannot be told from a prompt.
+func isFish(s Settings, _ bool) bool {
 	return s.Output && !s.CRToNL && !s.Extended && s.Quit == 0 && s.Suspend == 0
 }
 
-// python recognises Readline before 3.13, and since then Python's own line editor, which always
+// isPython recognises Readline before 3.13, and since then Python's own line editor, which always
 // enables bracketed paste.
-func python(s Settings, paste bool) bool {
-	return readline(s, paste) || paste && s.Output && s.Signals && !s.Flow && !s.Extended
+func isPython(s Settings, paste bool) bool {
+	return isReadline(s, paste) || paste && s.Output && s.Signals && !s.Flow && !s.Extended
 }
 
-// promptToolkit recognises the line editor of IPython.
-func promptToolkit(s Settings, paste bool) bool {
+// isPromptToolkit recognises the line editor of IPython.
+func isPromptToolkit(s Settings, paste bool) bool {
 	return paste && s.Output && !s.Signals && !s.CRToNL && !s.Extended && !s.Flow
 }
 
-// libuv recognises the raw mode of Node.
-func libuv(s Settings, _ bool) bool {
+// isLibuv recognises the raw mode of Node.
+func isLibuv(s Settings, _ bool) bool {
 	return s.Output && !s.Signals && !s.CRToNL && !s.Extended && !s.Flow
 }
 
-// editors are the known ones, by the name of their executable without a version. irb is missing on
-// purpose: to suggest methods it evaluates what stands before a dot while it is typed.
+// editors holds the known editors, by the name of their executable without a version. irb is
+// missing on purpose: to suggest methods, it evaluates the text before a dot while it is typed.
 var editors = map[string]editor{
-	"bash": {raw: readline, script: hasOperand("c", "o", "O", "rcfile", "init-file")},
-	"zsh":  {raw: zle, script: hasOperand("c", "o")},
+	"bash": {isEditing: isReadline, runsScript: hasOperand("c", "o", "O", "rcfile", "init-file")},
+	"zsh":  {isEditing: isZLE, runsScript: hasOperand("c", "o")},
 	"fish": {
-		raw:    fish,
-		script: hasOperand("c", "C", "init-command", "d", "debug", "f", "features", "o"),
-		utf8:   true,
+		isEditing:  isFish,
+		runsScript: hasOperand("c", "C", "init-command", "d", "debug", "f", "features", "o"),
+		utf8:       true,
 	},
-	"python": {raw: python, script: hasOperand("cm", "W", "X"), repeats: inPrompts("(Pdb)")},
+	"python": {isEditing: isPython, runsScript: hasOperand("cm", "W", "X"), repeats: inPrompts("(Pdb)")},
 	"ipython": {
-		raw:     promptToolkit,
-		script:  always,
-		utf8:    true,
-		repeats: inPrompts("ipdb>", "(Pdb)"),
+		isEditing:  isPromptToolkit,
+		runsScript: always,
+		utf8:       true,
+		repeats:    inPrompts("ipdb>", "(Pdb)"),
 	},
 	// the preview evaluates members
 	"node": {
-		raw:    libuv,
-		script: hasOperand("ep", "r", "require", "import"),
-		acts:   ".[",
-		utf8:   true,
-		bare:   true,
-		awaits: true,
+		isEditing:  isLibuv,
+		runsScript: hasOperand("ep", "r", "require", "import"),
+		evaluating: ".[",
+		utf8:       true,
+		noBrackets: true,
+		keepsMode:  true,
 	},
-	"psql": {raw: readline, script: never},
+	"psql": {isEditing: isReadline, runsScript: never},
 	"gdb": {
-		raw:     readline,
-		script:  never,
-		repeats: func(prompt string) bool { return prompt != ">" },
-		window:  cbreak,
+		isEditing:  isReadline,
+		runsScript: never,
+		repeats:    func(prompt string) bool { return prompt != ">" },
+		isWindow:   isCbreak,
 	},
-	"sqlite3": {raw: readline, script: never, keeps: true},
+	"sqlite3": {isEditing: isReadline, runsScript: never, keepsLine: true},
 }
 
 // findEditor returns the line editor of a program, if it has a known one.
@@ -125,7 +125,7 @@ func findEditor(p Program) (editor, bool) {
 		args = nil
 	}
 	e, ok := editors[name]
-	if !ok || len(args) > 1 && e.script(args[1:]) {
+	if !ok || len(args) > 1 && e.runsScript(args[1:]) {
 		return editor{}, false
 	}
 	return e, true
@@ -151,7 +151,7 @@ func isOperand(arg string) bool { return arg != "" && arg[0] != '-' }
 func always([]string) bool { return true }
 func never([]string) bool  { return false }
 
-// hasOperand returns a test whether arguments have an operand, as [findOperand] says.
+// hasOperand returns [findOperand] for these options.
 func hasOperand(runs string, takers ...string) func(args []string) bool {
 	return func(args []string) bool { return findOperand(args, runs, takers) }
 }

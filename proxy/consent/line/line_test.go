@@ -46,14 +46,14 @@ func (m model) Wrapped(row int) bool {
 // The line settings that the programs of Debian 12 have at their prompts, read from their
 // terminals.
 var (
-	cooked   = line.Settings{Canonical: true, Echo: true, Signals: true, Extended: true, Flow: true, Output: true, CRToNL: true, LiteralNext: 22, Quit: 28, Suspend: 26, Special: [8]byte{3, 28, 26, 4}}
-	readline = line.Settings{Signals: true, Extended: true, Flow: true, Output: true, Quit: 28, Suspend: 26}
-	zle      = line.Settings{Signals: true, Extended: true, Flow: true, Output: true, CRToNL: true, NLToCR: true}
-	fish     = line.Settings{Signals: true, Output: true, LiteralNext: 22}
-	node     = line.Settings{Output: true, LiteralNext: 22, Quit: 28, Suspend: 26}
-	ipython  = node
-	cbreak   = line.Settings{Signals: true, Extended: true, Flow: true, Output: true, CRToNL: true, LiteralNext: 22, Quit: 28, Suspend: 26}
-	pyrepl   = line.Settings{Signals: true, Output: true, CRToNL: true, LiteralNext: 22, Quit: 28, Suspend: 26}
+	cooked     = line.Settings{Canonical: true, Echo: true, Signals: true, Extended: true, Flow: true, Output: true, CRToNL: true, LiteralNext: 22, Quit: 28, Suspend: 26, Special: [8]byte{3, 28, 26, 4}}
+	isReadline = line.Settings{Signals: true, Extended: true, Flow: true, Output: true, Quit: 28, Suspend: 26}
+	isZLE      = line.Settings{Signals: true, Extended: true, Flow: true, Output: true, CRToNL: true, NLToCR: true}
+	isFish     = line.Settings{Signals: true, Output: true, LiteralNext: 22}
+	node       = line.Settings{Output: true, LiteralNext: 22, Quit: 28, Suspend: 26}
+	ipython    = node
+	isCbreak   = line.Settings{Signals: true, Extended: true, Flow: true, Output: true, CRToNL: true, LiteralNext: 22, Quit: 28, Suspend: 26}
+	pyrepl     = line.Settings{Signals: true, Output: true, CRToNL: true, LiteralNext: 22, Quit: 28, Suspend: 26}
 )
 
 func run(exe string, args ...string) line.Program {
@@ -63,12 +63,12 @@ func run(exe string, args ...string) line.Program {
 // Only in a known line editor, in the mode that its prompt has.
 func TestWhereTextIsOnlyTextR65(t *testing.T) {
 	settings := map[string]line.Settings{
-		"cooked": cooked, "readline": readline, "zle": zle, "fish": fish, "node": node, "ipython": ipython, "cbreak": cbreak, "pyrepl": pyrepl, "noEcho": {Canonical: true},
+		"cooked": cooked, "readline": isReadline, "zle": isZLE, "fish": isFish, "node": node, "ipython": ipython, "cbreak": isCbreak, "pyrepl": pyrepl, "noEcho": {Canonical: true},
 	}
 	verdicts := map[string]line.Prompt{"none": line.None, "editor": line.Editor, "cooked": line.Cooked}
 	for _, c := range corpus.Rows[struct{ Name, Want, Settings, Exe, Args, Flags string }](t, "prompts") {
 		is := func(flag string) bool { return strings.Contains(c.Flags, flag) }
-		f := line.Facts{Settings: settings[c.Settings], Paste: is("paste"), Runs: is("runs"), Odd: is("odd"), Alt: is("alt"), Reads: is("reads")}
+		f := line.Facts{Settings: settings[c.Settings], Paste: is("paste"), RunsCommand: is("runs"), KeysChanged: is("odd"), Alt: is("alt"), Reads: is("reads")}
 		f.Program = line.Program{Exe: c.Exe, Args: []string{c.Exe}, Crowd: is("crowd")}
 		if c.Args != "" {
 			f.Program.Args = strings.Fields(c.Args)
@@ -76,8 +76,8 @@ func TestWhereTextIsOnlyTextR65(t *testing.T) {
 		require.Equal(t, verdicts[c.Want], line.PromptOf(f), c.Name)
 	}
 	bash := run("/usr/bin/bash", "--norc", "-i")
-	require.Equal(t, line.Editor, line.PromptOfUserLine(line.Facts{Settings: readline, Program: bash, Runs: true}), "anything can print that it runs")
-	require.Equal(t, line.Cooked, line.PromptOfUserLine(line.Facts{Settings: cooked, Odd: true}), "a user's line waits for a program that does not read yet")
+	require.Equal(t, line.Editor, line.PromptOfUserLine(line.Facts{Settings: isReadline, Program: bash, RunsCommand: true}), "anything can print that it runs")
+	require.Equal(t, line.Cooked, line.PromptOfUserLine(line.Facts{Settings: cooked, KeysChanged: true}), "a user's line waits for a program that does not read yet")
 }
 
 func TestTextThatActsR65(t *testing.T) {
@@ -121,11 +121,11 @@ func (p *typing) agent(keys, echo string) { p.tracker.NoteAgentKeys([]byte(keys)
 
 func (p *typing) occupied() (string, bool) {
 	typed := p.tracker.TypedLine()
-	owner, b := line.OwnerOf(p.m, line.Doing{Group: p.group, Prompt: line.Editor, Read: true, Waits: true, Known: true}, typed)
+	owner, b := line.OwnerOf(p.m, line.Activity{Group: p.group, Prompt: line.Editor, Read: true, Waits: true, Known: true}, typed)
 	if owner == line.Free {
 		p.tracker.NoteLineFree(typed, false)
 	}
-	return b.Text(), owner == line.Users
+	return b.Text(), owner == line.Taken
 }
 
 // TestPlays plays what people and agents type.
@@ -171,7 +171,7 @@ func TestPlays(t *testing.T) {
 // is checks a step's expectation.
 func (p *typing) is(w corpus.Want, why string) {
 	p.t.Helper()
-	found := func(typed line.Begin) string {
+	found := func(typed line.LineStart) string {
 		b := line.ReadBuffer(p.m, typed)
 		if !typed.Known || !b.Known {
 			return "unknown"
@@ -182,7 +182,7 @@ func (p *typing) is(w corpus.Want, why string) {
 	typed := p.tracker.TypedLine()
 	switch w.Name + w.Value {
 	case "asks", "asks-nothing":
-		require.Equal(p.t, w.Value == "asks", typed.Asks, why)
+		require.Equal(p.t, w.Value == "asks", typed.MayAskKey, why)
 		return
 	}
 	switch w.Name {
@@ -276,13 +276,13 @@ func TestASuggestionIsNotSentR66(t *testing.T) {
 
 // For a line editor that enabled bracketed paste, while it edits the line.
 func TestWhereAPasteIsTextR65(t *testing.T) {
-	bash := line.Facts{Settings: readline, Program: run("/bin/bash"), Paste: true}
+	bash := line.Facts{Settings: isReadline, Program: run("/bin/bash"), Paste: true}
 	require.True(t, line.TakesPasteAsText(bash))
 	for name, f := range map[string]line.Facts{
-		"2004 is off":                  {Settings: readline, Program: run("/bin/bash")},
-		"it may ask for a key":         {Settings: readline, Program: run("/bin/bash"), Paste: true, Asks: true},
+		"2004 is off":                  {Settings: isReadline, Program: run("/bin/bash")},
+		"it may ask for a key":         {Settings: isReadline, Program: run("/bin/bash"), Paste: true, MayAskKey: true},
 		"node, and something printed":  {Settings: node, Program: run("/usr/bin/node"), Paste: true},
-		"a vi mode":                    {Settings: readline, Program: run("/bin/bash"), Paste: true, Odd: true},
+		"a vi mode":                    {Settings: isReadline, Program: run("/bin/bash"), Paste: true, KeysChanged: true},
 		"the kernel collects the line": {Settings: cooked, Program: run("/bin/bash"), Paste: true, Reads: true},
 	} {
 		require.False(t, line.TakesPasteAsText(f), name)
@@ -306,9 +306,9 @@ func TestAKeyThatChangesWhatLettersMeanR65(t *testing.T) {
 	for keys, want := range map[string]bool{"\x1b": true, "\x1bx": true, "\x18": true, "\x16": true, "\x1b[A": false, "\x1bOA": false, "abc": false} {
 		p := newTyping(t, 20, 3, "$ ")
 		p.user(keys, "")
-		require.Equal(t, want, p.tracker.TypedLine().Odd, "%q", keys)
+		require.Equal(t, want, p.tracker.TypedLine().KeysChanged, "%q", keys)
 		p.agent("x", "x")
 		p.agent("\r", "\r\n$ ")
-		require.False(t, p.tracker.TypedLine().Odd, "a new line")
+		require.False(t, p.tracker.TypedLine().KeysChanged, "a new line")
 	}
 }

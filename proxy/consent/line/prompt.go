@@ -1,5 +1,6 @@
-// Package line answers two questions about the line that a user and an agent share: is the program
-// at a line prompt, where text is known to be only text, and which text is on the line.
+// Package line answers two questions about the line that a user and an agent share: whether the
+// program is at a line prompt, where typed text is known to be only text, and which text is on the
+// line.
 //
 // It decides by what the kernel reports (the terminal's line settings and the leader of the
 // foreground process group), and reads the screen through a small port. It does no I/O, and must
@@ -49,17 +50,17 @@ type Facts struct {
 	Alt bool
 	// Paste: bracketed paste is on (DECSET 2004). Any program can print that, so it grants nothing.
 	Paste bool
-	// Runs: the foreground shell reported that it runs a command (OSC 133 or 633, C). Any program
+	// RunsCommand: the foreground shell reported that it runs a command (OSC 133 or 633, C). Any program
 	// can print that, too, so it only ever takes a prompt away.
-	Runs bool
-	// Odd: a key on this line may have changed the meaning of letters, such as Escape in a vi mode.
-	Odd bool
-	// Asks: after a key on this line the editor may ask for a single key, as whether to list all
+	RunsCommand bool
+	// KeysChanged: a key on this line may have changed the meaning of letters, such as Escape in a vi mode.
+	KeysChanged bool
+	// MayAskKey: after a key on this line the editor may ask for a single key, as whether to list all
 	// completions, and takes paste brackets for keys.
-	Asks bool
+	MayAskKey bool
 }
 
-// Prompt tells what typed text is to the program.
+// Prompt says how the program treats typed text.
 type Prompt uint8
 
 // The kinds.
@@ -73,36 +74,37 @@ const (
 // [None], never the reverse.
 func PromptOf(f Facts) Prompt {
 	switch {
-	case f.Settings.Canonical && f.Settings.Echo && f.Reads && !f.Odd:
+	case f.Settings.Canonical && f.Settings.Echo && f.Reads && !f.KeysChanged:
 		return Cooked
-	case f.Settings.Canonical || f.Settings.Echo || f.Alt || f.Runs || f.Odd || f.Program.Crowd:
+	case f.Settings.Canonical || f.Settings.Echo || f.Alt || f.RunsCommand || f.KeysChanged || f.Program.Crowd:
 		return None
 	}
-	if e, ok := findEditor(f.Program); ok && e.raw(f.Settings, f.Paste) {
+	if e, ok := findEditor(f.Program); ok && e.isEditing(f.Settings, f.Paste) {
 		return Editor
 	}
 	return None
 }
 
 // EditsInWindow reports whether the program edits a line in a window of the alternate screen. Input
-// there is no text at a prompt: keys may go to another window.
+// there is not text at a prompt: keys may go to another window.
 func EditsInWindow(f Facts) bool {
-	if !f.Alt || f.Settings.Canonical || f.Settings.Echo || f.Runs || f.Odd || f.Program.Crowd {
+	if !f.Alt || f.Settings.Canonical || f.Settings.Echo || f.RunsCommand || f.KeysChanged || f.Program.Crowd {
 		return false
 	}
 	e, ok := findEditor(f.Program)
-	return ok && e.window != nil && e.window(f.Settings)
+	return ok && e.isWindow != nil && e.isWindow(f.Settings)
 }
 
-// KeepsModeWhileWaiting reports whether the program keeps the mode of its line editor while what it
-// evaluates waits.
+// KeepsModeWhileWaiting reports whether the program keeps the mode of its line editor while the
+// code that it evaluates waits.
 func KeepsModeWhileWaiting(f Facts) bool {
 	e, ok := findEditor(f.Program)
-	return ok && e.awaits
+	return ok && e.keepsMode
 }
 
 // IsCookedShell reports whether the program is a known shell or REPL without a script, and the
-// kernel collects its lines: the text before the line is its prompt, or a question of what it runs.
+// kernel collects its lines: the text before the line is its prompt, or a question of a program
+// that it runs.
 func IsCookedShell(f Facts) bool {
 	if PromptOfUserLine(f) != Cooked {
 		return false
@@ -120,37 +122,39 @@ var plainShells = map[string]bool{
 	"csh": true, "tcsh": true,
 }
 
-// KeepsLineAtInterrupt reports whether the program keeps the line at an interrupt, unlike most.
+// KeepsLineAtInterrupt reports whether the program, unlike most, keeps the line when it is
+// interrupted.
 func KeepsLineAtInterrupt(f Facts) bool {
 	e, ok := findEditor(f.Program)
-	return ok && e.keeps
+	return ok && e.keepsLine
 }
 
-// PromptOfUserLine is [PromptOf] for the question whether a user's unfinished line stands there.
-// The kernel also collects a line for a program that does not wait for it yet. A key that changes
-// what letters mean leaves the line in place, and so do a printed mark and another process of the
+// PromptOfUserLine is [PromptOf] for the question whether a user's unfinished line is there. The
+// kernel also collects a line for a program that does not wait for it yet. A key that changes the
+// meaning of letters leaves the line in place, and so do a printed mark and another process of the
 // group.
 func PromptOfUserLine(f Facts) Prompt {
-	f.Reads, f.Odd, f.Runs, f.Program.Crowd = true, false, false, false
+	f.Reads, f.KeysChanged, f.RunsCommand, f.Program.Crowd = true, false, false, false
 	return PromptOf(f)
 }
 
-// TakesPasteAsText reports whether text between paste brackets is text, line ends included. It is
-// to a line editor that enables bracketed paste itself, while it edits the line.
+// TakesPasteAsText reports whether the program takes all that is between paste brackets for text,
+// line ends included. A line editor that enables bracketed paste does so while it edits the line.
 func TakesPasteAsText(f Facts) bool {
 	e, ok := findEditor(f.Program)
-	return ok && !e.bare && f.Paste && !f.Asks && !f.Settings.SevenBits && PromptOf(f) == Editor
+	return ok && !e.noBrackets && f.Paste && !f.MayAskKey && !f.Settings.SevenBits && PromptOf(f) == Editor
 }
 
-// TakesUTF8 reports whether bytes from 0x80 on are text to a program at prompt p. To Readline and
-// zsh they are Meta keys or text by the locale, which stays unknown: /proc shows the environment
-// that a program was started with, not its use of it.
+// TakesUTF8 reports whether a program at prompt p takes bytes from 0x80 on for text. For Readline
+// and zsh they are Meta keys or text, depending on the locale, which is unknown: /proc shows the
+// environment that a program was started with, not how it uses it.
 func TakesUTF8(f Facts, p Prompt) bool {
 	e, _ := findEditor(f.Program)
 	return !f.Settings.SevenBits && (p == Cooked || p == Editor && e.utf8)
 }
 
-// OnlyText reports whether text without a submitting key is only text to a program at prompt p.
+// OnlyText reports whether a program at prompt p takes text, which holds no submitting key, only
+// for text.
 func OnlyText(f Facts, p Prompt, text []byte) bool {
 	if !TakesUTF8(f, p) && slices.ContainsFunc(text, func(b byte) bool { return b >= 0x80 }) {
 		return false
@@ -163,7 +167,7 @@ func OnlyText(f Facts, p Prompt, text []byte) bool {
 		})
 	case Editor:
 		e, _ := findEditor(f.Program)
-		return !bytes.ContainsAny(text, e.acts)
+		return !bytes.ContainsAny(text, e.evaluating)
 	}
 	return false
 }

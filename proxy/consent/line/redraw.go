@@ -19,22 +19,22 @@ func zeroDigits(text string) string {
 }
 
 // hasPrompt reports whether the prompt before the line is known.
-func (b *Begin) hasPrompt() bool { return b.Known && strings.TrimSpace(b.Rest.Prompt) != "" }
+func (b *LineStart) hasPrompt() bool { return b.Known && strings.TrimSpace(b.Row.Prompt) != "" }
 
-// followRedraw moves the start of a line that the program has redrawn by itself, as with an answer
-// of git's: what was typed now stands behind another prompt, perhaps of another width.
-func (b *Begin) followRedraw(old, now Rest) bool {
+// followRedraw moves the start of a line that the program has redrawn by itself, as after an answer
+// of git: the typed text is now behind another prompt, perhaps of another width.
+func (b *LineStart) followRedraw(old, now PausedRow) bool {
 	if !b.Set || !b.hasPrompt() || b.Alt || b.Line != old.Line {
 		return false
 	}
-	typed, ok := strings.CutPrefix(old.Prompt, b.Rest.Prompt)
+	typed, ok := strings.CutPrefix(old.Prompt, b.Row.Prompt)
 	prompt, still := strings.CutSuffix(now.Prompt, typed)
-	before, after := strings.TrimSpace(b.Rest.Prompt), strings.TrimSpace(prompt)
+	before, after := strings.TrimSpace(b.Row.Prompt), strings.TrimSpace(prompt)
 	if !ok || !still || after == "" || strings.HasPrefix(after, before) ||
 		before[len(before)-1] != after[len(after)-1] {
-		return false // a late echo looks similar
+		return false // it may be a late echo
 	}
 	b.Line, b.Col = now.Line, now.Col-(old.Col-b.Col)
-	b.Rest = Rest{Place: b.Place, Prompt: prompt, Tail: now.Tail}
+	b.Row = PausedRow{Place: b.Place, Prompt: prompt, Tail: now.Tail}
 	return true
 }

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Tracker records who typed on the present line, and where that began. It stores no keys, only that
-// there were some. SetPlace and ReadPrompt belong to the goroutine that owns the screen;
+// Tracker records who typed on the present line, and where the line began. It stores no keys, only
+// that there were some. SetPlace and ReadPrompt belong to the goroutine that owns the screen;
 // NoteUserKeys, NoteAgentKeys and AllowAgents to the one that writes to the program. TypedLine is
 // safe for concurrent use.
 type Tracker struct {
-	// Cooked reports whether the kernel collects lines now. It is asked about keys that mean
+	// Cooked reports whether the kernel collects lines now. It is called for keys that mean
 	// something else in raw mode.
 	Cooked func() bool
 	// Spell returns the number of the present spell in which the kernel collects lines, or 0; nil
@@ -22,44 +22,46 @@ type Tracker struct {
 	// Group returns the foreground process group, 0 if unknown.
 	Group func() int
 
-	place atomic.Uint64 // a packed Place; it changes with each chunk of output
-	rest  atomic.Pointer[Rest]
+	place     atomic.Uint64 // a packed Place; it changes with each chunk of output
+	pausedRow atomic.Pointer[PausedRow]
 
-	mu        sync.Mutex
-	typed     Typed
-	count     uint64    // all keys
-	rests     uint64    // count at the newest rest
-	paste     bool      // inside a bracketed paste, whose line ends are text
-	last      byte      // the last byte typed
-	lineGroup int       // had the terminal when the line began
-	at        time.Time // time of the last key
+	mu           sync.Mutex
+	typed        Typed
+	count        uint64    // all keys
+	countAtPause uint64    // count at the newest rest
+	paste        bool      // inside a bracketed paste, whose line ends are text
+	last         byte      // the last byte typed
+	lineGroup    int       // the group that had the terminal when the line began
+	at           time.Time // time of the last key
 
 	prompts  prompts
-	commands prompts // at which a command was submitted
+	commands prompts // those at which a command was submitted
 }
 
 // Typed describes the present line.
 type Typed struct {
-	// Line is the place of the first key since the last end of a line, Own that of the user's
-	// first.
-	Line, Own Begin
+	// Line is the place of the first key since the last end of a line, Own the place of the user's
+	// first key.
+	Line, Own LineStart
 	// Group had the terminal when the user's first key came. Cooked means that the kernel collected
 	// that key.
 	Group  int
 	Cooked bool
 	spell  uint64 // see [Tracker.Spell]
-	// Odd: a key may have changed the meaning of letters: Escape in a vi mode, a prefix.
-	Odd bool
-	// Asks: see [Facts].
-	Asks bool
+	// KeysChanged: a key may have changed the meaning of letters: Escape in a vi mode, a prefix.
+	KeysChanged bool
+	// MayAskKey: see [Facts].
+	MayAskKey bool
 	// Allowed: the user lets agents type on this line anyway.
 	Allowed bool
-	// gaveUp: the user's newest key on the line is an interrupt; some editors keep the line then.
-	gaveUp bool
-	keys   uint64 // counts the user's
+	// interrupted: the user's newest key on the line is an interrupt. Some editors keep the line
+	// then.
+	interrupted bool
+	keys        uint64 // counts the user's
 
-	// open is where the user last submitted a line, to openGroup: its rest may follow.
-	open      Begin
+	// open is the start of the line that the user last submitted, to openGroup: its rest may
+	// follow.
+	open      LineStart
 	openGroup int
 	prompts   prompts
 	commands  prompts
@@ -73,13 +75,13 @@ func (t Typed) MayHaveUserText() bool { return (t.Own.Set || t.open.Set) && !t.A
 func (t Typed) PromptOn(s Screen) string {
 	switch {
 	case t.Line.hasPrompt():
-		return t.Line.Rest.Prompt
+		return t.Line.Row.Prompt
 	case t.Own.hasPrompt():
-		return t.Own.Rest.Prompt
+		return t.Own.Row.Prompt
 	case t.open.Set && t.open.hasPrompt() && isContinued(s, t.open):
-		return t.open.Rest.Prompt
+		return t.open.Row.Prompt
 	}
-	return ReadRest(s).Prompt
+	return ReadPausedRow(s).Prompt
 }
 
 // Keys returns the count of the user's keys.
@@ -112,16 +114,16 @@ func unpack(n uint64) (p Place, ok bool) {
 }
 
 // ReadPrompt reads the prompt off the screen while the output pauses: for the next key, and for
-// keys that came before the first look.
+// keys that were typed before it was known.
 func (t *Tracker) ReadPrompt(s Screen) {
-	r := ReadRest(s)
-	old := t.rest.Swap(&r)
+	r := ReadPausedRow(s)
+	old := t.pausedRow.Swap(&r)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if old != nil && t.rests == t.count && old.Prompt != r.Prompt {
+	if old != nil && t.countAtPause == t.count && old.Prompt != r.Prompt {
 		t.noteRedraw(*old, r)
 	}
-	t.rests = t.count
+	t.countAtPause = t.count
 	t.typed.open.learnPrompt(s)
 	t.typed.Own.learnPrompt(s)
 	if t.typed.Line.learnPrompt(s) {
@@ -130,10 +132,10 @@ func (t *Tracker) ReadPrompt(s Screen) {
 }
 
 // noteRedraw moves the start of a line without new keys.
-func (t *Tracker) noteRedraw(old, now Rest) {
+func (t *Tracker) noteRedraw(old, now PausedRow) {
 	t.typed.Own.followRedraw(old, now)
 	if t.typed.Line.followRedraw(old, now) {
-		t.prompts.addPrompt(t.lineGroup, t.typed.Line.Rest, true)
+		t.prompts.addPrompt(t.lineGroup, t.typed.Line.Row, true)
 	}
 }
 
@@ -146,19 +148,19 @@ func (t *Tracker) TypedLine() Typed {
 	return typed
 }
 
-// NotePrompt notes the prompt at which a group waits before any key, unless it asks for the rest of
-// a line.
+// NotePrompt notes the prompt at which a group waits before any key, unless that asks for the rest
+// of a line.
 func (t *Tracker) NotePrompt(group int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	rest := t.rest.Load()
+	rest := t.pausedRow.Load()
 	if rest == nil || strings.TrimSpace(rest.Prompt) == "" || t.typed.Line.Set || t.typed.Own.Set {
 		return
 	}
-	before, _ := t.prompts.restOf(group)
+	before, _ := t.prompts.rowOf(group)
 	sure := t.prompts.isSure(group)
 	if open := t.typed.open; open.hasPrompt() && !sure {
-		before, sure = open.Rest, true
+		before, sure = open.Row, true
 	}
 	if !sure && t.typed.open.Set || sure && isContinuation(rest.Prompt, before.Prompt) {
 		return
@@ -189,17 +191,17 @@ func (t *Tracker) LastKeyTime() time.Time {
 	return t.at
 }
 
-// NoteLineFree notes that the line is free of the user's text, according to the state known.
-// answered means that the program waits for a new line, so the last one is not continued. Later
-// keys of the user count.
+// NoteLineFree notes that the line was free of the user's text in the state known; it does nothing
+// if the user has typed since. answered means that the program waits for a new line, so the last
+// one is not continued.
 func (t *Tracker) NoteLineFree(known Typed, answered bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.typed.keys != known.keys {
 		return
 	}
-	if t.typed.Own = (Begin{}); answered {
-		t.typed.open = Begin{}
+	if t.typed.Own = (LineStart{}); answered {
+		t.typed.open = LineStart{}
 	}
 }
 
@@ -222,24 +224,24 @@ func (t *Tracker) NoteUserKeys(keys []byte) {
 		next := Typed{keys: n}
 		switch own := t.typed.Own; {
 		case t.last == '\r' || t.last == '\n':
-			next.open, next.openGroup = t.submittedBegin()
+			next.open, next.openGroup = t.submittedStart()
 		case t.last == interrupt && own.Set && !t.Cooked() && !t.isScreenGone(own):
-			next.Own, next.Group, next.gaveUp = own, t.typed.Group, true
+			next.Own, next.Group, next.interrupted = own, t.typed.Group, true
 		}
 		t.typed = next
 		return
 	}
 	t.typed.keys = n
 	t.beginLine()
-	if t.typed.Cooked && !t.Cooked() { // the new foreground program gets what was typed ahead
+	if t.typed.Cooked && !t.Cooked() { // the new foreground program gets the text typed ahead
 		t.typed.Group, t.typed.Cooked = t.Group(), false
 	}
-	if here, _ := unpack(t.place.Load()); t.typed.gaveUp && here.Line != t.typed.Own.Line {
-		t.typed.Own = Begin{}
+	if here, _ := unpack(t.place.Load()); t.typed.interrupted && here.Line != t.typed.Own.Line {
+		t.typed.Own = LineStart{}
 	}
-	t.typed.gaveUp = false
+	t.typed.interrupted = false
 	if !t.typed.Own.Set || t.isScreenGone(t.typed.Own) {
-		t.typed.Own, t.typed.Group, t.typed.Cooked = t.beginHere(), t.Group(), t.Cooked()
+		t.typed.Own, t.typed.Group, t.typed.Cooked = t.startHere(), t.Group(), t.Cooked()
 		if t.Spell != nil {
 			t.typed.spell = t.Spell()
 		}
@@ -263,32 +265,32 @@ func (t *Tracker) NoteAgentKeys(keys []byte) {
 	t.noteMeaning(keys)
 }
 
-// noteMeaning notes how keys change the meaning of the next ones.
+// noteMeaning notes whether keys change the meaning of the next ones.
 func (t *Tracker) noteMeaning(keys []byte) {
-	t.typed.Odd = t.typed.Odd || changesMeaning(keys)
-	t.typed.Asks = t.typed.Asks || !t.paste && mayAsk(keys)
+	t.typed.KeysChanged = t.typed.KeysChanged || changesMeaning(keys)
+	t.typed.MayAskKey = t.typed.MayAskKey || !t.paste && mayAsk(keys)
 }
 
 func (t *Tracker) beginLine() {
 	if t.typed.Line.Set && !t.isScreenGone(t.typed.Line) {
 		return
 	}
-	t.typed.Line, t.lineGroup = t.beginHere(), t.Group()
+	t.typed.Line, t.lineGroup = t.startHere(), t.Group()
 	if t.typed.Line.Known {
 		t.notePrompt(t.typed.Line)
 	}
 }
 
-// notePrompt notes the prompt of a line if its group has no known one, unless it asks for the rest
-// of another line, or may. After late output the key's real place is another.
-func (t *Tracker) notePrompt(b Begin) {
-	_, known := t.prompts.restOf(t.lineGroup)
+// notePrompt notes the prompt of a line if its group has no known prompt, unless it asks for the
+// rest of another line, or may. After late output the key was really typed at another place.
+func (t *Tracker) notePrompt(b LineStart) {
+	_, known := t.prompts.rowOf(t.lineGroup)
 	if known || !b.hasPrompt() ||
 		t.typed.open.Set &&
-			(!t.typed.open.Known || isContinuation(b.Rest.Prompt, t.typed.open.Rest.Prompt)) {
+			(!t.typed.open.Known || isContinuation(b.Row.Prompt, t.typed.open.Row.Prompt)) {
 		return
 	}
-	t.prompts.addPrompt(t.lineGroup, b.Rest, false)
+	t.prompts.addPrompt(t.lineGroup, b.Row, false)
 }
 
 // abandoningKeys are the user's keys that end a line without submitting it.
@@ -300,53 +302,53 @@ func (t *Tracker) noteSubmit() {
 	if !b.Known || strings.IndexByte(abandoningKeys, t.last) >= 0 {
 		return
 	}
-	before, known := t.commands.restOf(t.lineGroup)
-	empty := !known && strings.TrimSpace(b.Rest.Prompt) == "" // some prompts end with their row
+	before, known := t.commands.rowOf(t.lineGroup)
+	empty := !known && strings.TrimSpace(b.Row.Prompt) == "" // some prompts end with their row
 	if empty ||
-		isCommand(b.Rest.Prompt, before.Prompt, known) &&
-			(!known || !isContinuation(b.Rest.Prompt, before.Prompt)) {
-		t.commands.addPrompt(t.lineGroup, b.Rest, true)
+		isCommand(b.Row.Prompt, before.Prompt, known) &&
+			(!known || !isContinuation(b.Row.Prompt, before.Prompt)) {
+		t.commands.addPrompt(t.lineGroup, b.Row, true)
 	}
 }
 
 // isScreenGone reports whether b was on the alternate screen, which has closed: text typed there,
 // as to a pager, is on no line.
-func (t *Tracker) isScreenGone(b Begin) bool {
+func (t *Tracker) isScreenGone(b LineStart) bool {
 	here, ok := unpack(t.place.Load())
 	return ok && b.Alt && !here.Alt
 }
 
-// submittedBegin returns where the submitted line began, or the line that it continues.
-func (t *Tracker) submittedBegin() (Begin, int) {
+// submittedStart returns where the submitted line began, or the line that it continues.
+func (t *Tracker) submittedStart() (LineStart, int) {
 	group, b, open := t.Group(), t.typed.Line, t.typed.open
 	if !b.Set {
-		b = t.beginHere()
+		b = t.startHere()
 	}
 	if open.Set && t.typed.openGroup == group && b.Known &&
-		isContinuation(b.Rest.Prompt, open.Rest.Prompt) {
+		isContinuation(b.Row.Prompt, open.Row.Prompt) {
 		return open, group
 	}
 	// A line typed ahead, or during late output, usually shows behind the previous prompt.
-	if rest, _ := t.prompts.restOf(group); !b.hasPrompt() ||
-		t.prompts.isSure(group) && !isContinuation(b.Rest.Prompt, rest.Prompt) {
-		b.Rest, b.Known = t.prompts.restOf(group)
+	if rest, _ := t.prompts.rowOf(group); !b.hasPrompt() ||
+		t.prompts.isSure(group) && !isContinuation(b.Row.Prompt, rest.Prompt) {
+		b.Row, b.Known = t.prompts.rowOf(group)
 	}
 	return b, group
 }
 
-// beginHere returns where the next key will show.
-func (t *Tracker) beginHere() Begin {
+// startHere returns where the next key will show.
+func (t *Tracker) startHere() LineStart {
 	here, ok := unpack(t.place.Load())
-	b := Begin{Place: here, Set: ok}
-	if rest := t.rest.Load(); ok && rest != nil && rest.Place == here {
-		b.Rest, b.Known = *rest, true
+	b := LineStart{Place: here, Set: ok}
+	if rest := t.pausedRow.Load(); ok && rest != nil && rest.Place == here {
+		b.Row, b.Known = *rest, true
 	}
 	return b
 }
 
 // endsLine reports whether keys end a line: Enter, or an interrupt. An agent's interrupt does not
-// count: it could make what it typed be forgotten. ^U, ^Z and ^\ only empty a line that the kernel
-// collects, and ^D hands over the line's text.
+// count, or an agent could hide the text that it typed. ^U, ^Z and ^\ empty only a line that the
+// kernel collects, and ^D hands over the line's text.
 func (t *Tracker) endsLine(keys []byte, user bool) bool {
 	if len(keys) == 0 {
 		return false
@@ -427,18 +429,18 @@ func mayAsk(keys []byte) bool {
 // editingKeys are ^A ^B ^E ^F ^H ^K ^L ^N ^P ^U ^W and ^_.
 var editingKeys = []byte("\x01\x02\x05\x06\x08\x0b\x0c\x0e\x10\x15\x17\x1f")
 
-// findUsersText returns the line, and whether the user has typed on it since the last end of a
+// findUserText returns the line, and whether the user has typed on it since the last end of a
 // line.
-func findUsersText(s Screen, d Doing, t Typed) (Buffer, bool) {
-	// In a later spell what was collected has been read
+func findUserText(s Screen, d Activity, t Typed) (Buffer, bool) {
+	// In a later spell, the collected text has been read.
 	group, raw := d.Group, t.spell != 0 && d.Spell != 0 && t.spell != d.Spell
 	if !t.Own.Set || raw || t.Group != group && !t.Cooked || t.Own.Alt && !s.Alt() {
 		return Buffer{}, false // there were no keys, or another program got them
 	}
-	if row, _ := s.Cursor(); t.gaveUp && (!d.Keeps || s.Line(row) != t.Own.Line) {
+	if row, _ := s.Cursor(); t.interrupted && (!d.KeepsLine || s.Line(row) != t.Own.Line) {
 		return Buffer{}, false
 	}
-	if rest, ok := t.prompts.restOf(group); ok && isBarePrompt(s, rest) {
+	if rest, ok := t.prompts.rowOf(group); ok && isBarePrompt(s, rest) {
 		return Buffer{}, false
 	}
 	mine, all := ReadBuffer(s, t.Own), ReadBuffer(s, t.Line)
@@ -448,6 +450,6 @@ func findUsersText(s Screen, d Doing, t Typed) (Buffer, bool) {
 	if mine.Known {
 		return all, !mine.Empty()
 	}
-	// Text of an agent left of the user's first key goes when the user empties the line.
+	// If the user empties the line, an agent's text left of the user's first key goes, too.
 	return all, !all.Known || !all.Empty()
 }

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	most     = 20  // characters of a name, without the number behind it
-	kept     = 256 // agents whose names are remembered
-	nameless = "agent"
+	maxNameLen = 20  // characters of a name, without the number behind it
+	maxEntries = 256 // agents whose names are remembered
+	nameless   = "agent"
 )
 
-// known are the names of well-known clients, as people know them.
-var known = map[string]string{
+// knownClients are the names of well-knownClients clients, as people know them.
+var knownClients = map[string]string{
 	"claude-code":           "Claude Code",
 	"claude-ai":             "Claude",
 	"codex-mcp-client":      "Codex",
@@ -29,13 +29,13 @@ var known = map[string]string{
 	"visual studio code":    "VS Code",
 }
 
-// hints are the words for keys in the proxy's own notices: no name may contain one. others are
-// words for other parties.
+// hints are the words for keys in the proxy's own notices: no name may contain one. No name may be
+// one of partyWords, which name other parties.
 var (
-	hints = []string{
+	keyWords = []string{
 		"ctrl", "control", "press", "hit", "key", "keys", "enter", "return", "esc", "escape",
 	}
-	others = []string{"user", "you", "nobody", "proxy", "gateway", "owner", nameless}
+	partyWords = []string{"user", "you", "nobody", "proxy", "gateway", "owner", nameless}
 )
 
 // DisplayName returns the name that people read for an agent that calls itself raw: at most 20 of
@@ -43,7 +43,7 @@ var (
 // key's or like another party's.
 func DisplayName(raw string) string {
 	raw = strings.Join(strings.Fields(raw), " ")
-	if name := known[strings.ToLower(raw)]; name != "" {
+	if name := knownClients[strings.ToLower(raw)]; name != "" {
 		return name
 	}
 	var b strings.Builder
@@ -56,8 +56,8 @@ func DisplayName(raw string) string {
 		}
 	}
 	name := strings.Trim(b.String(), " -._")
-	if len(name) > most {
-		name = strings.TrimRight(name[:most], " -._")
+	if len(name) > maxNameLen {
+		name = strings.TrimRight(name[:maxNameLen], " -._")
 	}
 	if name == "" || isMisleading(name) {
 		return nameless
@@ -69,9 +69,9 @@ func DisplayName(raw string) string {
 // it, or "" if it is allowed.
 func NameFault(raw string) string {
 	switch {
-	case raw == "" || len(raw) > most || strings.Trim(raw, " -._") != raw ||
+	case raw == "" || len(raw) > maxNameLen || strings.Trim(raw, " -._") != raw ||
 		strings.ContainsFunc(raw, func(r rune) bool { return !isAllowed(r) }):
-		return "use 1 to " + strconv.Itoa(most) + " of A-Z a-z 0-9, and . _ - or blanks " +
+		return "use 1 to " + strconv.Itoa(maxNameLen) + " of A-Z a-z 0-9, and . _ - or blanks " +
 			"between them"
 	case isMisleading(raw):
 		return "the user would mistake it for a key or for someone else"
@@ -88,8 +88,8 @@ func isAllowed(r rune) bool {
 func isMisleading(name string) bool {
 	name = strings.ToLower(name)
 	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
-	return strings.Contains(name, "ctrl") || slices.Contains(others, strings.Join(words, " ")) ||
-		slices.ContainsFunc(words, func(w string) bool { return slices.Contains(hints, w) })
+	return strings.Contains(name, "ctrl") || slices.Contains(partyWords, strings.Join(words, " ")) ||
+		slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keyWords, w) })
 }
 
 // Book gives each agent of a session a unique name, which it keeps while it is present. It is safe
@@ -122,7 +122,7 @@ func (b *Book) AssignName(id, raw string) string {
 	for n := 2; b.isTaken(name, nil); n++ {
 		name = base + " " + strconv.Itoa(n)
 	}
-	if len(b.entries) >= kept {
+	if len(b.entries) >= maxEntries {
 		at := max(0, slices.IndexFunc(b.entries, func(e *entry) bool { return e.gone }))
 		b.entries = slices.Delete(b.entries, at, at+1)
 	}
@@ -150,7 +150,7 @@ func (b *Book) NoteGone(id string) {
 }
 
 // ResolveName returns the display name of the agent that raw refers to, by its display name or by
-// its own; "" for any.
+// its own. It returns "" for "", which means any agent.
 func (b *Book) ResolveName(raw string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -22,10 +22,11 @@ const Any = "*"
 // program, a level and a time.
 type Rule struct {
 	Never bool
-	// Agent is the name of a local token. A never also applies to every agent that calls itself so.
+	// Agent is the name of a local token. A never rule also applies to every agent that gives
+	// itself this name.
 	Agent string
-	// Shown is the display name for that name, "" if it is the same. Only a never uses it.
-	Shown string
+	// DisplayName is how Agent is displayed, "" if the same. Only a never rule uses it.
+	DisplayName string
 	// Program is a name as a shell finds it, a path, or Any.
 	Program string
 	// Directory is the program's directory or a parent of it, and Host the name of the machine.
@@ -45,11 +46,11 @@ func (r Rule) content() string {
 		r.Never, r.Agent, r.Program, r.Directory, r.Host, r.Level, r.For)
 }
 
-// Set holds all rules in force.
+// Set holds all rules in effect.
 type Set struct{ Allow, Never []Rule }
 
-// Agent has the name of the local token that an agent proved, "" without one, and the names that it
-// gives itself.
+// Agent describes an agent: the name of the local token that it proved, "" without one, and the
+// names that it gives itself.
 type Agent struct {
 	Token string
 	Names []string
@@ -61,14 +62,14 @@ type Program struct {
 	// if unknown.
 	Path, File string
 	// Names are the kernel's names of it and of the programs that it has started in the foreground,
-	// its own first, and what each runs.
+	// its own first, and the names of the files that these run.
 	Names []string
 	// Directory is where it runs.
 	Directory string
 }
 
-// Ask is a request for control.
-type Ask struct {
+// Request is an agent's request for control.
+type Request struct {
 	Agent   Agent
 	Program Program
 	Host    string
@@ -85,34 +86,34 @@ const (
 	Never  Answer = "never"
 )
 
-// Verdict is an answer with the rule that gives it, and why the rules before do not apply, each as
-// "config.toml:12: why".
+// Verdict is an answer with the rule that gives it. Reasons holds why the rules before it do not
+// apply, each as "config.toml:12: why".
 type Verdict struct {
-	Answer Answer
-	Rule   Rule // zero for Asks
-	Why    []string
+	Answer  Answer
+	Rule    Rule // zero for Asks
+	Reasons []string
 }
 
 // Judge applies the rules to a request.
-func (s Set) Judge(a Ask) Verdict {
+func (s Set) Judge(a Request) Verdict {
 	if r, ok := s.FindNever(a); ok {
 		return Verdict{Answer: Never, Rule: r}
 	}
 	v := Verdict{Answer: Asks}
 	for _, r := range s.Allow {
-		why := r.whyNotFor(a)
+		why := r.mismatch(a)
 		if why == "" {
 			v.Answer, v.Rule = Allows, r
 			return v
 		}
-		v.Why = append(v.Why, r.At+": "+why)
+		v.Reasons = append(v.Reasons, r.At+": "+why)
 	}
 	return v
 }
 
-// FindNever returns the first never for a request. An unknown property of the program counts as the
-// one that the rule names. It reads no file.
-func (s Set) FindNever(a Ask) (Rule, bool) {
+// FindNever returns the first never rule for a request. An unknown property of the program counts
+// as the one that the rule names. It reads no file.
+func (s Set) FindNever(a Request) (Rule, bool) {
 	at := slices.IndexFunc(s.Never, func(r Rule) bool { return r.forbids(a) })
 	if at < 0 {
 		return Rule{}, false
@@ -120,16 +121,16 @@ func (s Set) FindNever(a Ask) (Rule, bool) {
 	return s.Never[at], true
 }
 
-// isForAgent reports whether a never applies to an agent on a machine, in some program.
-func (r Rule) isForAgent(a Ask) bool {
+// isForAgent reports whether a never rule applies to an agent on a machine, in some program.
+func (r Rule) isForAgent(a Request) bool {
 	named := func(name string) bool {
-		return strings.EqualFold(name, r.Agent) || r.Shown != "" && strings.EqualFold(name, r.Shown)
+		return strings.EqualFold(name, r.Agent) || r.DisplayName != "" && strings.EqualFold(name, r.DisplayName)
 	}
 	return (r.Agent == "" || named(a.Agent.Token) || slices.ContainsFunc(a.Agent.Names, named)) &&
 		(r.Host == "" || isHost(r.Host, a.Host))
 }
 
-func (r Rule) forbids(a Ask) bool {
+func (r Rule) forbids(a Request) bool {
 	runsIn := func(place string) bool { return isWithin(a.Program.Directory, place) }
 	switch {
 	case !r.isForAgent(a):
@@ -146,8 +147,8 @@ func (r Rule) forbids(a Ask) bool {
 	})
 }
 
-// whyNotFor returns why an allowing rule does not apply to a request, or "".
-func (r Rule) whyNotFor(a Ask) string {
+// mismatch returns why an allowing rule does not apply to a request, or "".
+func (r Rule) mismatch(a Request) string {
 	switch {
 	case a.Agent.Token == "":
 		return "no local token was shown"
@@ -162,7 +163,7 @@ func (r Rule) whyNotFor(a Ask) string {
 	case r.Program == Any:
 		return ""
 	}
-	return r.whyOtherProgram(a.Program)
+	return r.programMismatch(a.Program)
 }
 
 // isHost compares names of machines; one of them may lack its domain.

@@ -13,8 +13,8 @@ import (
 )
 
 // claude is an agent with a token, which asks to drive in front of p.
-func claude(p Program) Ask {
-	return Ask{Agent: Agent{Token: "claude", Names: []string{"helper"}}, Program: p, Host: "desk.example.org", Level: protocol.LevelDrive}
+func claude(p Program) Request {
+	return Request{Agent: Agent{Token: "claude", Names: []string{"helper"}}, Program: p, Host: "desk.example.org", Level: protocol.LevelDrive}
 }
 
 // sh returns this machine's shell as a foreground program.
@@ -29,7 +29,7 @@ func allow(program string) Rule {
 	return Rule{Agent: "claude", Program: program, Level: protocol.LevelDrive, For: time.Minute, At: "c:1"}
 }
 
-func judge(rules []Rule, a Ask) Verdict {
+func judge(rules []Rule, a Request) Verdict {
 	var s Set
 	for _, r := range rules {
 		if r.Never {
@@ -44,25 +44,25 @@ func judge(rules []Rule, a Ask) Verdict {
 func TestARuleThatDoesNotApplySaysWhy(t *testing.T) {
 	shell := sh(t)
 	require.Equal(t, Allows, judge([]Rule{allow("sh")}, claude(shell)).Answer)
-	for why, change := range map[string]func(r *Rule, a *Ask){
-		"no local token was shown":                              func(_ *Rule, a *Ask) { a.Agent = Agent{Names: []string{"claude"}} },
-		"is for agent claude":                                   func(_ *Rule, a *Ask) { a.Agent = Agent{Token: "codex", Names: []string{"claude"}} },
-		"is for host laptop":                                    func(r *Rule, _ *Ask) { r.Host = "laptop" },
-		"allows level type, and drive is asked for":             func(r *Rule, _ *Ask) { r.Level = protocol.LevelType },
-		"is for directory /usr":                                 func(r *Rule, _ *Ask) { r.Directory = "/usr" },
-		"is for program cat":                                    func(r *Rule, _ *Ask) { r.Program = "cat" },
-		"is for program sh, and the running program is unknown": func(_ *Rule, a *Ask) { a.Program = Program{Names: []string{"sh"}} },
+	for why, change := range map[string]func(r *Rule, a *Request){
+		"no local token was shown":                              func(_ *Rule, a *Request) { a.Agent = Agent{Names: []string{"claude"}} },
+		"is for agent claude":                                   func(_ *Rule, a *Request) { a.Agent = Agent{Token: "codex", Names: []string{"claude"}} },
+		"is for host laptop":                                    func(r *Rule, _ *Request) { r.Host = "laptop" },
+		"allows level type, and drive is asked for":             func(r *Rule, _ *Request) { r.Level = protocol.LevelType },
+		"is for directory /usr":                                 func(r *Rule, _ *Request) { r.Directory = "/usr" },
+		"is for program cat":                                    func(r *Rule, _ *Request) { r.Program = "cat" },
+		"is for program sh, and the running program is unknown": func(_ *Rule, a *Request) { a.Program = Program{Names: []string{"sh"}} },
 	} {
 		r, a := allow("sh"), claude(shell)
 		change(&r, &a)
-		require.Equal(t, Verdict{Answer: Asks, Why: []string{"c:1: " + why}}, judge([]Rule{r}, a))
+		require.Equal(t, Verdict{Answer: Asks, Reasons: []string{"c:1: " + why}}, judge([]Rule{r}, a))
 	}
-	for name, change := range map[string]func(r *Rule, a *Ask){
-		"a lower level": func(_ *Rule, a *Ask) { a.Level = protocol.LevelType },
-		"the machine":   func(r *Rule, _ *Ask) { r.Host = "DESK" },
-		"in full":       func(r *Rule, _ *Ask) { r.Host = "desk.example.org" },
-		"below":         func(r *Rule, a *Ask) { r.Directory = filepath.Dir(a.Program.Directory) },
-		"any":           func(r *Rule, a *Ask) { r.Program, a.Program = Any, Program{} },
+	for name, change := range map[string]func(r *Rule, a *Request){
+		"a lower level": func(_ *Rule, a *Request) { a.Level = protocol.LevelType },
+		"the machine":   func(r *Rule, _ *Request) { r.Host = "DESK" },
+		"in full":       func(r *Rule, _ *Request) { r.Host = "desk.example.org" },
+		"below":         func(r *Rule, a *Request) { r.Directory = filepath.Dir(a.Program.Directory) },
+		"any":           func(r *Rule, a *Request) { r.Program, a.Program = Any, Program{} },
 	} {
 		r, a := allow("sh"), claude(shell)
 		change(&r, &a)
@@ -83,7 +83,7 @@ func TestAProgramIsKnownByItsFile(t *testing.T) {
 	own, err := FindProgram("mine", "/")
 	require.NoError(t, err)
 	require.Equal(t, Allows, judge([]Rule{allow("mine")}, claude(own)).Answer)
-	require.Equal(t, []string{"c:1: is for program mine, and " + like.Path + " is another program of this name"}, judge([]Rule{allow("mine")}, claude(like)).Why)
+	require.Equal(t, []string{"c:1: is for program mine, and " + like.Path + " is another program of this name"}, judge([]Rule{allow("mine")}, claude(like)).Reasons)
 	require.Equal(t, Allows, judge([]Rule{allow(other)}, claude(like)).Answer)
 
 	// Names that a process gives itself.
@@ -144,7 +144,7 @@ func TestNeverWins(t *testing.T) {
 	}
 	b := a
 	b.Agent = Agent{Names: []string{"Claude Code"}}
-	require.Equal(t, Never, judge([]Rule{{Never: true, Agent: "claude-code", Shown: "Claude Code"}}, b).Answer)
+	require.Equal(t, Never, judge([]Rule{{Never: true, Agent: "claude-code", DisplayName: "Claude Code"}}, b).Answer)
 	for name, r := range map[string]Rule{
 		"another agent": {Agent: "codex"}, "another program": {Program: "ssh"}, "another machine": {Host: "laptop"}, "elsewhere": {Directory: "/usr"},
 	} {

@@ -11,10 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// whyOtherProgram returns why the program is not the one that the rule names, or "". It compares
-// executables, not the names that programs give themselves. The rule means the file that a shell
-// finds under this name, or a system program of this name that scripts of distributions start.
-func (r Rule) whyOtherProgram(p Program) string {
+// programMismatch returns why the program is not the one that the rule names, or "". It compares
+// executables, not the names that programs give themselves. The rule is for the file that a shell
+// finds under this name, or for a system program of this name, as the scripts of distributions
+// start them.
+func (r Rule) programMismatch(p Program) string {
 	reason := "is for program " + r.Program
 	if p.File == "" || len(p.Names) == 0 {
 		return reason + ", and the running program is unknown"
@@ -27,7 +28,7 @@ func (r Rule) whyOtherProgram(p Program) string {
 		(filepath.Base(p.Path) == base || p.Names[0] == kernelName(base)):
 		return ""
 	case base == r.Program && filepath.Base(p.Path) == base && FileOf(p.Path) == p.File &&
-		isSystems(p.Path):
+		isSystemFile(p.Path):
 		return ""
 	case filepath.Base(p.Path) == base:
 		return reason + ", and " + p.Path + " is another program of this name"
@@ -44,11 +45,11 @@ func FileOf(path string) string {
 	return fmt.Sprintf("%d:%d", file.Dev, file.Ino)
 }
 
-// systemPlaces are the directories of installed programs.
+// systemPlaces holds the directories of installed programs.
 var systemPlaces = []string{"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/"}
 
-// isSystems reports whether a file belongs to the system: only root can change or replace it.
-func isSystems(path string) bool {
+// isSystemFile reports whether a file belongs to the system: only root can change or replace it.
+func isSystemFile(path string) bool {
 	isBelow := func(place string) bool { return strings.HasPrefix(path, place) }
 	if !slices.ContainsFunc(systemPlaces, isBelow) {
 		return false

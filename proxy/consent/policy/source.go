@@ -5,9 +5,10 @@ import (
 	"sync"
 )
 
-// Source holds the rules of a session: those at its start and the present ones. A rule added later
-// gives an agent nothing, a rule removed later is void at once, and a never counts in either. It is
-// safe for concurrent use; a nil Source has no rules.
+// Source holds the rules of a session: those at its start and the present ones. An allowing rule
+// counts only while it is in both: one that is added later has no effect, and one that is removed
+// has none from then on. A never rule counts if it is in either. Source is safe for concurrent use;
+// a nil Source has no rules.
 type Source struct {
 	read func() (Set, error)
 	host string
@@ -45,23 +46,23 @@ func (s *Source) ReloadRules() {
 	s.now = next
 }
 
-// MayForbid reports whether a never may apply to an agent.
+// MayForbid reports whether a never rule may apply to an agent.
 func (s *Source) MayForbid(a Agent) bool {
 	host := s.hostName()
 	return slices.ContainsFunc(s.currentRules().Never, func(r Rule) bool {
-		return r.isForAgent(Ask{Agent: a, Host: host})
+		return r.isForAgent(Request{Agent: a, Host: host})
 	})
 }
 
 // Judge applies the rules to a request on this machine. It reads files.
-func (s *Source) Judge(a Ask) Verdict {
+func (s *Source) Judge(a Request) Verdict {
 	a.Host = s.hostName()
 	return s.currentRules().Judge(a)
 }
 
-// FindNever returns the first never for an agent in a program. It reads no file.
+// FindNever returns the first never rule for an agent in a program. It reads no file.
 func (s *Source) FindNever(a Agent, p Program) (Rule, bool) {
-	return s.currentRules().FindNever(Ask{Agent: a, Program: p, Host: s.hostName()})
+	return s.currentRules().FindNever(Request{Agent: a, Program: p, Host: s.hostName()})
 }
 
 func (s *Source) hostName() string {

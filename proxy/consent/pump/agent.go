@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ErrFull refuses input while too many wait already.
+// ErrFull refuses input while too many inputs wait already.
 var ErrFull = errors.New("too much input waits to be typed already")
 
 // jobs is the queue of agents' input, with the state that decides when its head may be written.
@@ -17,13 +17,13 @@ type jobs struct {
 	wrote       bool      // agent bytes were written under this grant
 	unsubmitted int       // of those, since the last Enter
 	line        Line      // what agents typed on the program's line
-	back        comeback  // the wait for the program to ask for more
+	comeback    comeback  // the wait for the program to ask for more
 }
 
 // acceptJob queues a job, or refuses it.
 func (q *jobs) acceptJob(now time.Time, j Job) {
 	err := q.admitJob(now, j)
-	if err == nil && len(q.queue) >= queueMax {
+	if err == nil && len(q.queue) >= maxQueue {
 		err = ErrFull
 	}
 	if err != nil {
@@ -47,8 +47,8 @@ func (q *jobs) admitJob(now time.Time, j Job) error {
 	return err
 }
 
-// heldUntil returns until when no agent byte is written: the user typed, or a key must be seen
-// alone.
+// heldUntil returns until when no agent byte is written: the user typed, or the program must see a
+// key alone.
 func (q *jobs) heldUntil() time.Time {
 	if t := q.Control.PausedUntil(); t.After(q.quietUntil) {
 		return t
@@ -59,7 +59,7 @@ func (q *jobs) heldUntil() time.Time {
 // isAgentReady reports whether this turn could write or prepare a piece of agent input.
 func (q *jobs) isAgentReady(now time.Time) bool {
 	if len(q.queue) == 0 || now.Before(q.heldUntil()) || q.Control.IsPausedByProgram() ||
-		q.Control.IsLineOccupied() || q.back.open {
+		q.Control.IsLineOccupied() || q.comeback.open {
 		return false
 	}
 	switch q.queue[0].Life.State() { //nolint:exhaustive // an answer is missing in the others
@@ -81,8 +81,8 @@ func (p *Pump) writeAgent(now time.Time) {
 	}
 	job := p.queue[0]
 	if err := p.admitJob(now, job.Job); err != nil {
-		// syncControl has dropped the queue whenever the epoch moved; this guards against a caller
-		// that omits it.
+		// syncControl drops the queue whenever the epoch changes; this guards against a caller that
+		// omits syncControl.
 		p.answerHead(Failed, err)
 		return
 	}
@@ -95,8 +95,8 @@ func (p *Pump) writeAgent(now time.Time) {
 	}
 }
 
-// prepareHead has the head of the queue prepared, or its unwritten rest. The answer comes as a
-// post. The user may be typing again by then, so it is prepared again when its turn comes.
+// prepareHead prepares the head of the queue, or its unwritten rest. The answer comes as a post. If
+// the user is typing again by then, the job is prepared again when its turn comes.
 func (p *Pump) prepareHead(job *pending) {
 	if job.written == 0 {
 		job.pieces = nil
@@ -111,7 +111,7 @@ func (p *Pump) handlePrepared(now time.Time, job *pending, pieces []Piece, err e
 	if state != Judging && state != Voided {
 		return // ended or given up meanwhile
 	}
-	occupied, waiting := errors.AsType[*Occupied](err)
+	occupied, waiting := errors.AsType[*OccupiedError](err)
 	switch {
 	case waiting:
 		p.advance(job, LineOccupied)
@@ -138,14 +138,14 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 		p.judgeAgain(job)
 		return
 	}
-	// Again, since the mode may have changed, and the user may have typed.
+	// Check again: the mode may have changed, and the user may have typed.
 	if begins && p.refuseLong(job, job.pieces) {
 		return
 	}
-	if p.Line != nil && begins && piece.Say == "" {
+	if p.Line != nil && begins && piece.Description == "" {
 		p.Line.NoteAgentKeys(piece.Bytes)
 	}
-	n, err := p.writeProgram(job, piece.Bytes[:min(len(piece.Bytes), PieceMax)], piece.Say != "")
+	n, err := p.writeProgram(job, piece.Bytes[:min(len(piece.Bytes), MaxPiece)], piece.Description != "")
 	p.countWritten(job, n)
 	if !p.noteWrite(now, err) {
 		p.failIfStuck(now)
@@ -156,8 +156,8 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 	}
 }
 
-// judgeAgain has a job judged again after the program changed. An abandoned job ends instead: the
-// end of its paste is not for another program.
+// judgeAgain queues a job to be judged again after the program changed. An abandoned job ends
+// instead: the end of its paste is not for another program.
 func (q *jobs) judgeAgain(job *pending) {
 	if job.Life.isGivenUp() {
 		q.answerHead(Shifted, nil)
@@ -174,7 +174,7 @@ func (p *Pump) finishPiece(now time.Time) bool {
 	}
 	job := p.queue[0]
 	for len(job.pieces[0].Bytes) > 0 {
-		n, err := p.writeProgram(job, job.pieces[0].Bytes, job.pieces[0].Say != "")
+		n, err := p.writeProgram(job, job.pieces[0].Bytes, job.pieces[0].Description != "")
 		p.countWritten(job, n)
 		if !p.noteWrite(now, err) {
 			return len(p.queue) == 0
@@ -193,7 +193,7 @@ func (q *jobs) countWritten(job *pending, n int) {
 	if job.Wrote != nil {
 		job.Wrote(piece.Bytes[:n])
 	}
-	if piece.Say == "" {
+	if piece.Description == "" {
 		q.noteOnLine(piece.Bytes[:n])
 	}
 	piece.Bytes = piece.Bytes[n:]
@@ -249,11 +249,11 @@ func (p *Pump) failIfStuck(now time.Time) {
 // its program to come to the foreground and ask for more.
 func (q *jobs) isHeldUp(now time.Time) bool {
 	return now.Before(q.Control.PausedUntil()) || q.Control.IsPausedByProgram() ||
-		q.Control.IsLineOccupied() || q.back.open
+		q.Control.IsLineOccupied() || q.comeback.open
 }
 
-// expireJobs fails the jobs that have waited too long for the user or for another program. Without
-// such a wait no job expires: then the program or the queue is slow.
+// expireJobs fails the jobs that have waited too long for the user or for another program. No job
+// expires because the program or the queue is slow.
 func (p *Pump) expireJobs(now time.Time) {
 	if !p.isHeldUp(now) {
 		return
@@ -306,7 +306,7 @@ func (q *jobs) dropQueue(end Event) (dropped int) {
 	return dropped
 }
 
-// answerJob removes job i from the queue, which end has ended, and tells its owner.
+// answerJob removes job i, ended by end, from the queue and sends its receipt to its owner.
 func (q *jobs) answerJob(i int, end Event, why error) {
 	job := q.queue[i]
 	q.queue = append(q.queue[:i], q.queue[i+1:]...)

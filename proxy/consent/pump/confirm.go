@@ -7,14 +7,14 @@ import "time"
 type confirm struct {
 	open      bool
 	key       []byte
-	behind    []byte    // the terminal's own reports after it
+	behind    []byte    // reports of the terminal that came after the key
 	pressed   time.Time // when the last key came
 	inText    bool      // a key came in this read, or just before it
 	keyInText bool
 }
 
-// read notes that keys were read.
-func (c *confirm) read(now time.Time) {
+// noteRead notes that keys were noteRead.
+func (c *confirm) noteRead(now time.Time) {
 	c.inText = !c.pressed.IsZero() && now.Sub(c.pressed) < pressGap
 }
 

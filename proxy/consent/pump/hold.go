@@ -10,14 +10,14 @@ import (
 // ErrLate refuses an input that the user did not let through in time.
 var ErrLate = errors.New("the user has not let it through in time")
 
-// lineMax bounds the remembered part of a line that an agent types, in bytes.
-const lineMax = 4 << 10
+// maxLine bounds the remembered part of a line that an agent types, in bytes.
+const maxLine = 4 << 10
 
-// Line is the text that agents typed since the program's line was last submitted, by an agent or
-// the user: what an Enter would send. Only Enter submits: text that an agent has erased or
+// Line is the text that agents typed since an agent or the user last submitted the program's line:
+// the text that an Enter would send. Only Enter submits: text that an agent has erased or
 // interrupted may come back (a kill ring, a history).
 type Line struct {
-	Pieces [][]byte // as they were written, the newest lineMax bytes
+	Pieces [][]byte // as written, at most the newest maxLine bytes
 	Lost   int      // bytes before those
 	// Mixed means that the user typed in between.
 	Mixed bool
@@ -28,8 +28,8 @@ type Line struct {
 	agent, user lineEndFinder
 }
 
-// quotedInsert are the keys that make the next one text. escape is Escape, which many editors join
-// with a following Enter to one key.
+// quotedInsert holds the keys that make the next key text (^V, ^Q). escape is Escape, which many
+// editors combine with a following Enter into one key.
 const (
 	quotedInsert = "\x16\x11"
 	escape       = 0x1b
@@ -38,9 +38,9 @@ const (
 // lineEndFinder finds the ends of lines in typed bytes, cut anywhere: CR and LF, except in a
 // bracketed paste and behind a key that quotes, where they are text.
 type lineEndFinder struct {
-	last  []byte // the newest bytes
-	paste bool
-	apart bool // an Escape at the end of a piece is a key by itself
+	last      []byte // the newest bytes
+	paste     bool
+	ownEscape bool // an Escape that ends a piece is a key by itself
 }
 
 // The marks of a bracketed paste (xterm ctlseqs, DECSET 2004).
@@ -61,15 +61,15 @@ func (e *lineEndFinder) lastEnd(b []byte) int {
 			e.paste = true
 		case c == '~' && string(e.last) == pasteEnds:
 			e.paste = false
-		case (c == '\r' || c == '\n') && !e.paste && !e.isNewestQuoted(i > 0 || !e.apart):
+		case (c == '\r' || c == '\n') && !e.paste && !e.isNewestQuoted(i > 0 || !e.ownEscape):
 			at = i
 		}
 	}
 	return at
 }
 
-// isNewestQuoted reports whether the byte before the newest one makes that text. sameUnit means
-// that both are in one unit.
+// isNewestQuoted reports whether the byte before the newest one turns that into text. sameUnit
+// means that both are in one unit.
 func (e *lineEndFinder) isNewestQuoted(sameUnit bool) bool {
 	if len(e.last) < 2 {
 		return false
@@ -88,16 +88,16 @@ func (l *Line) addPiece(b []byte) {
 		return
 	}
 	l.Pieces = append(l.Pieces, append([]byte(nil), b...))
-	for l.size += len(b); l.size > lineMax; l.Pieces = l.Pieces[1:] {
+	for l.size += len(b); l.size > maxLine; l.Pieces = l.Pieces[1:] {
 		l.Lost += len(l.Pieces[0])
 		l.size -= len(l.Pieces[0])
 	}
 }
 
-// noteTyped notes what the user typed. The user's own interrupt clears the line.
+// noteTyped notes keys of the user. The user's interrupt clears the line.
 func (l *Line) noteTyped(b []byte) {
 	l.User++
-	l.user.apart = true // the pump hands a key over whole
+	l.user.ownEscape = true // the pump passes whole keys
 	switch {
 	case l.user.lastEnd(b) >= 0, bytes.IndexByte(b, 0x03) >= 0:
 		l.clear()
@@ -134,7 +134,7 @@ func (q *jobs) applyDecision(now time.Time) {
 	switch decided, let := q.Control.TakeDecision(); {
 	case !decided:
 	case !let:
-		q.answerHead(NotLet, ErrLate)
+		q.answerHead(NotAllowed, ErrLate)
 	default:
 		job := q.queue[0]
 		q.advance(job, LetThrough)

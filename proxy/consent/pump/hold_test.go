@@ -39,7 +39,7 @@ func (w *world) hold(j *job) *[]pump.Line {
 // confirmHeld makes the user confirm what has been on the screen long enough.
 func (w *world) confirmHeld() {
 	w.ctl.NoteShown(time.Now())
-	w.sleep(control.Drawn)
+	w.sleep(control.MinShown)
 	w.press("\x07")
 }
 

@@ -11,8 +11,8 @@ import (
 // ErrAgain is returned by a Keyboard or Program that would have to wait (read(2), write(2)).
 var ErrAgain error = syscall.EAGAIN
 
-// PieceMax bounds the agent input that is written between two reads of the keyboard, in bytes.
-const PieceMax = 64
+// MaxPiece bounds the agent input that is written between two reads of the keyboard, in bytes.
+const MaxPiece = 64
 
 // LineEnds is the number of characters that may end a line: LF, CR, VEOF, VEOL, VEOL2, VKILL,
 // VINTR, VQUIT and VSUSP.
@@ -21,29 +21,29 @@ const LineEnds = 9
 // Bounds and times of the pump.
 const (
 	readSize = 4096
-	// userHold bounds the user's input for a program that does not read, in bytes. Over it the
-	// keyboard is left unread, as a plain terminal would do.
-	userHold = 64 << 10
-	// userMax is the same while an agent has control or asks: then the keyboard is still read, for
-	// the reclaim key, and over this the agent's control ends.
-	userMax = 1 << 20
-	// pasteMax and pasteWait bound a paste that is held back while an agent has control, to look
+	// userInputHold bounds the user's input for a program that does not read, in bytes. Beyond it
+	// the keyboard is left unread, as without the proxy.
+	userInputHold = 64 << 10
+	// maxUserInput is the bound while an agent has control or asks: then the keyboard is still
+	// read, for the reclaim key, and beyond this the agent's control ends.
+	maxUserInput = 1 << 20
+	// maxHeldPaste and pasteWait bound a paste that is held back while an agent has control, to look
 	// for the reclaim key first.
-	pasteMax  = 1 << 20
-	pasteWait = time.Second
+	maxHeldPaste = 1 << 20
+	pasteWait    = time.Second
 	// escWait is when a lone ESC counts as the Escape key; seqWait is when any other unfinished
 	// sequence counts as complete.
 	escWait = 50 * time.Millisecond
 	seqWait = time.Second
-	// pressGap is how long no other key comes before the grant key: a person takes longer, a text
-	// that comes in several reads does not.
+	// pressGap is the time before the grant key in which no other key may come: a person takes
+	// longer, but the next read of a pasted text comes sooner.
 	pressGap = 20 * time.Millisecond
 	// stuckAfter is how long a program may not read before agent input fails.
 	stuckAfter = 2 * time.Second
 	// lookEvery is how often the foreground program is checked while input waits for another one.
 	lookEvery = 100 * time.Millisecond
-	// queueMax bounds the number of waiting inputs.
-	queueMax = 64
+	// maxQueue bounds the number of waiting inputs.
+	maxQueue = 64
 )
 
 // Kind classifies a unit of keyboard input.
@@ -135,20 +135,20 @@ type Control interface {
 	IsDriven() bool
 	IsSought() bool
 	PausedUntil() time.Time
-	// IsPausedByProgram reports whether input waits because another program has the terminal than
-	// the grant is for.
+	// IsPausedByProgram reports whether input waits because the program that has the terminal is
+	// not the one that the grant is for.
 	IsPausedByProgram() bool
 	// DependsOnProgram reports whether it matters which program has the terminal: then agents do
 	// not type ahead.
 	DependsOnProgram() bool
-	// OccupyLine notes that the user has something unsubmitted on the line, which line quotes:
-	// input waits while IsLineOccupied reports it. The end of that comes from outside the pump.
+	// OccupyLine notes that the user has unsubmitted text on the line, quoted by line: input waits
+	// while IsLineOccupied is true. A caller outside the pump ends that.
 	OccupyLine(now time.Time, line string)
 	IsLineOccupied() bool
 	// VacateLine notes that no input waits for the line any longer.
 	VacateLine(now time.Time)
 	CheckInput(now time.Time, agent string, epoch uint64) error
-	// TakeDecision returns once what was decided about the input that a Job's Hold showed to the
+	// TakeDecision returns, once, the decision about the input that a Job's Hold showed to the
 	// user: they let it through, or it expired. A refusal ends control, and with that the input.
 	// WithdrawConfirmation takes the question back.
 	TakeDecision() (decided, let bool)
@@ -161,39 +161,39 @@ type Control interface {
 	PublishChanges(now time.Time, dropped, unsubmitted int)
 }
 
-// Watch sees all keys right before the program has them, on the pump's goroutine.
-type Watch interface {
+// KeyObserver sees all keys right before the program gets them, on the pump's goroutine.
+type KeyObserver interface {
 	NoteUserKeys(keys []byte)
 	NoteAgentKeys(keys []byte)
 }
 
-// Occupied is the error of a Job's Prepare if the user has something unsubmitted on the line: the
+// OccupiedError is the error of a Job's Prepare if the user has unsubmitted text on the line: the
 // job waits.
-type Occupied struct {
+type OccupiedError struct {
 	// Line quotes the user's line, as agents may read it.
 	Line string
 }
 
 // Error implements error.
-func (o *Occupied) Error() string { return "the user has not submitted the line: " + o.Line }
+func (o *OccupiedError) Error() string { return "the user has not submitted the line: " + o.Line }
 
-// Fate is the end of a job.
+// Fate says how a job ended.
 type Fate uint8
 
 // The fates.
 const (
-	Written    Fate = iota // all bytes
-	Refused                // no byte, or no further step, for the reason in Err
-	Dropped                // control ended midway
-	NotReading             // the program did not read
-	UserTyping             // the user did not stop typing, or submit the line, in time
-	Gone                   // the program ended
-	Elsewhere              // another program had the terminal until the time limit
-	Busy                   // the program did not ask for more until the time limit
-	Withdrawn              // its agent abandoned it
+	Written      Fate = iota // all bytes
+	Refused                  // no byte, or no further step, for the reason in Err
+	Dropped                  // control ended midway
+	NotReading               // the program did not read
+	UserTyping               // the user did not stop typing, or submit the line, in time
+	ProgramEnded             // the program ended
+	OtherProgram             // another program had the terminal until the time limit
+	Busy                     // the program did not ask for more until the time limit
+	Withdrawn                // its agent abandoned it
 )
 
-// Receipt reports what became of a job's bytes.
+// Receipt reports the end of a job and counts its bytes.
 type Receipt struct {
 	Fate    Fate
 	Err     error
@@ -216,9 +216,9 @@ type Piece struct {
 	// Step is not 0 at the start of a separately prepared step: before the piece is written, the
 	// rest of the job is prepared again. Its value is for Prepare.
 	Step int
-	// Say describes a piece that types nothing, such as an act of the mouse. It leaves no text on
+	// Description describes a piece that types nothing, such as an act of the mouse. It leaves no text on
 	// the program's line.
-	Say string
+	Description string
 }
 
 // Job is one input of an agent. Its functions are called on the pump's goroutine and must not
@@ -245,12 +245,12 @@ type Job struct {
 	// Wrote is called with every piece right after the program took it, in order; p is valid during
 	// the call. It may be nil.
 	Wrote func(p []byte)
-	// Hold, if not nil, is called with the pieces each time Prepare returned them. It reports
-	// whether the user was asked to confirm them first; an error refuses them. It is called again
-	// after the confirmation.
+	// Hold, if not nil, is called with the pieces each time Prepare has returned them. held means
+	// that the user is asked to confirm them first; an error refuses them. It is called again after
+	// the confirmation.
 	Hold func(now time.Time, pieces []Piece, line Line) (held bool, err error)
 	// Holds, if not nil, reports right before a piece is written whether the facts that Prepare
-	// found still hold. If not, the rest is prepared again.
+	// found are still true. If not, the rest is prepared again.
 	Holds func() bool
 	// Done is called once.
 	Done func(Receipt)

@@ -2,7 +2,7 @@ package pump
 
 import "sync/atomic"
 
-// State is how far an input of an agent has come. It is one of the pump's queue until Ended.
+// State is the state of an agent's input. Until Ended the input is in the pump's queue.
 //
 // This is the whole life of an input: the state that follows each event, "." for an event that
 // cannot happen then. TestLifeIsDrawn compares it with the code, and has the reasons.
@@ -24,7 +24,7 @@ import "sync/atomic"
 //	AllWritten   .       .       .       .       Ended   Ended   Ended   .       .       .     .
 //	RestWritten  .       .       .       .       .       .       .       Ended   Ended   .     .
 //	Failed       Ended   Ended   Ended   .       Ended   Ended   .       Ended   Ended   .     .
-//	NotLet       .       .       .       Ended   .       .       .       .       .       .     .
+//	NotAllowed   .       .       .       Ended   .       .       .       .       .       .     .
 //	GivenUp      Ended   Ended   Ended   Ended   Ended   .       .       .       .       .     .
 //	TypedOn      Ended   Ended   Ended   .       Ended   .       .       .       .       .     .
 //	StayedAway   Ended   Ended   Ended   .       Ended   .       .       .       .       .     .
@@ -35,11 +35,11 @@ import "sync/atomic"
 //	Exited       Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   .     .
 //	Receipted    .       .       .       .       .       .       .       .       .       Sent  .
 //
-// The fate that the receipt tells follows from the event that ended the input:
+// The fate in the receipt follows from the event that ended the input:
 //
-//	AllWritten: Written · RestWritten, GivenUp, Shifted: Withdrawn · Failed, NotLet: Refused ·
-//	ControlEnded: Dropped · Stuck: NotReading · Exited: Gone · TypedOn: UserTyping ·
-//	StayedAway: Elsewhere · Unread, NotBack: Busy
+//	AllWritten: Written · RestWritten, GivenUp, Shifted: Withdrawn · Failed, NotAllowed: Refused ·
+//	ControlEnded: Dropped · Stuck: NotReading · Exited: ProgramEnded · TypedOn: UserTyping ·
+//	StayedAway: OtherProgram · Unread, NotBack: Busy
 type State uint8
 
 // The states.
@@ -54,7 +54,7 @@ const (
 	Crossed       // as Begun, and the user has typed since: the rest is judged again
 	KeyLeft       // given up: the rest of a key that is half written follows
 	Closing       // given up: the end of a paste that has begun follows
-	Ended         // its fate is certain; the receipt waits for the screen to settle
+	Ended         // it has a fate; the receipt waits for the screen to settle
 	Sent          // its agent has the receipt
 
 	states = int(Sent) + 1
@@ -65,14 +65,14 @@ type Event uint8
 
 // The events.
 const (
-	TurnCame     Event = iota // it is the first in the queue, and may be written for all that is known
+	TurnCame     Event = iota // it is the first in the queue, and nothing is known to hold it up
 	LineOccupied              // judged: the user has something on the line
 	Postponed                 // judged, but the user is typing
 	Passed                    // judged: it may be written
-	AskedUser                 // judged: it needs the user's word
-	LetThrough                // the user gives it
-	UserTyped                 // a key of the user comes before what is left of it
-	Shifted                   // what it was judged by no longer holds
+	AskedUser                 // judged: the user has to let it through
+	LetThrough                // the user lets it through
+	UserTyped                 // a key of the user comes before the rest of it
+	Shifted                   // the facts by which it was judged have changed
 	PartWritten               // the program took a part of a piece
 	PieceWritten              // a piece is complete, more of its step follow
 	StepWritten               // a step is complete, another one follows
@@ -81,11 +81,11 @@ const (
 	AllWritten                // no piece is left
 	RestWritten               // no piece is left that had to follow
 	Failed                    // a condition, its grant or the queue's limit refuses it
-	NotLet                    // the user does not let it through in time
+	NotAllowed                // the user does not let it through in time
 	GivenUp                   // its agent gives it up, and the program needs nothing more
-	TypedOn                   // its time is over while the user types
-	StayedAway                // its time is over while another program has the terminal
-	Unread                    // its time is over while the program has not asked for more
+	TypedOn                   // it times out while the user types
+	StayedAway                // it times out while another program has the terminal
+	Unread                    // it times out while the program has not asked for more
 	NotBack                   // the program does not ask for more
 	ControlEnded              // the user took the keyboard back, or the grant ended
 	Stuck                     // the program does not read
@@ -104,7 +104,7 @@ var transitions = [states]row{
 	Judging: ending(waiting(judged(row{Passed: Ready, AskedUser: Held})), Judging),
 	Voided:  ending(waiting(judged(row{})), Voided),
 	Held: ending(row{
-		LetThrough: Queued, NotLet: Ended, UserTyped: Held, CutOff: Closing, GivenUp: Ended,
+		LetThrough: Queued, NotAllowed: Ended, UserTyped: Held, CutOff: Closing, GivenUp: Ended,
 	}, Held),
 	Ready: ending(waiting(row{
 		UserTyped: Queued, Shifted: Queued, PartWritten: Begun, PieceWritten: Ready,
@@ -136,7 +136,7 @@ func judged(r row) row {
 	return r
 }
 
-// waiting adds the ends of an input that stands between two pieces.
+// waiting adds the ends of an input that is between two pieces.
 func waiting(r row) row {
 	for _, e := range []Event{Failed, GivenUp, TypedOn, StayedAway, Unread, NotBack} {
 		r[e] = Ended
@@ -153,8 +153,8 @@ func ending(r row, same State) row {
 // fates has the fate of an input that an event ended.
 var fates = [events]Fate{
 	AllWritten: Written, RestWritten: Withdrawn, GivenUp: Withdrawn, Shifted: Withdrawn,
-	Failed: Refused, NotLet: Refused, ControlEnded: Dropped, Stuck: NotReading, Exited: Gone,
-	TypedOn: UserTyping, StayedAway: Elsewhere, Unread: Busy, NotBack: Busy,
+	Failed: Refused, NotAllowed: Refused, ControlEnded: Dropped, Stuck: NotReading, Exited: ProgramEnded,
+	TypedOn: UserTyping, StayedAway: OtherProgram, Unread: Busy, NotBack: Busy,
 }
 
 var stateNames = [states]string{
@@ -165,7 +165,7 @@ var stateNames = [states]string{
 var eventNames = [events]string{
 	"TurnCame", "LineOccupied", "Postponed", "Passed", "AskedUser", "LetThrough", "UserTyped",
 	"Shifted", "PartWritten", "PieceWritten", "StepWritten", "CutOff", "TakenBack", "AllWritten",
-	"RestWritten", "Failed", "NotLet", "GivenUp", "TypedOn", "StayedAway", "Unread", "NotBack",
+	"RestWritten", "Failed", "NotAllowed", "GivenUp", "TypedOn", "StayedAway", "Unread", "NotBack",
 	"ControlEnded", "Stuck", "Exited", "Receipted",
 }
 
@@ -202,13 +202,15 @@ func (l *Life) Advance(e Event) bool {
 // canHappen reports whether e can happen now.
 func (l *Life) canHappen(e Event) bool { return transitions[l.State()][e] != 0 }
 
-// isHalfWritten reports whether the program has a part of a key: the rest goes before all else.
+// isHalfWritten reports whether the program has got a part of a key: the rest must come before
+// everything else.
 func (l *Life) isHalfWritten() bool {
 	s := l.State()
 	return s == Begun || s == Crossed || s == KeyLeft
 }
 
-// isGivenUp reports whether only what the program must get is left.
+// isGivenUp reports whether the input was given up, and only the rest that the program must get is
+// left.
 func (l *Life) isGivenUp() bool {
 	s := l.State()
 	return s == KeyLeft || s == Closing

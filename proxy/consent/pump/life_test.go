@@ -35,7 +35,7 @@ var impossible = map[pump.Event]string{
 	pump.AllWritten:   "only what is ready is written, and what is given up is not written whole",
 	pump.RestWritten:  "only what is given up has such a rest",
 	pump.Failed:       "the user's answer, or the user's key behind half a piece, comes first",
-	pump.NotLet:       "the user was not asked",
+	pump.NotAllowed:   "the user was not asked",
 	pump.GivenUp:      "the program must get the rest of a key or of a paste",
 	pump.TypedOn:      "a question has its own limit, and half a piece is finished",
 	pump.StayedAway:   "a question has its own limit, and half a piece is finished",
@@ -133,7 +133,7 @@ func TestLifeIsWalked(t *testing.T) {
 
 func prepareWalk(w *world, c *pump.Config) {
 	w.room = 0
-	c.Back = func(time.Time) bool { return !w.away }
+	c.IsProgramBack = func(time.Time) bool { return !w.away }
 }
 
 func walk(t *testing.T, w *world, s pump.State, e pump.Event) {
@@ -287,7 +287,7 @@ func (k *walker) stepOn(e pump.Event) bool {
 	case pump.TurnCame:
 		w.set(func() { w.ctl.elsewhere, k.shifts = false, false })
 	case pump.LineOccupied:
-		answer(&pump.Occupied{Line: "git pu"})
+		answer(&pump.OccupiedError{Line: "git pu"})
 	case pump.Postponed:
 		w.press("\x1b[200~x")
 		answer(nil)
@@ -299,7 +299,7 @@ func (k *walker) stepOn(e pump.Event) bool {
 	case pump.LetThrough:
 		w.set(func() { w.ctl.elsewhere = true })
 		w.confirmHeld()
-	case pump.NotLet:
+	case pump.NotAllowed:
 		w.sleep(time.Minute)
 	case pump.Shifted:
 		w.set(func() { w.ctl.elsewhere, k.shifts = false, true })

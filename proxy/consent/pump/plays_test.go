@@ -79,7 +79,7 @@ func (p *play) begin(how string) {
 	*p = play{t: p.t, world: newWorld(p.t, how != "alone", nil), jobs: map[string]*job{}}
 	p.epoch = p.ctl.Epoch()
 	if how == "front" {
-		p.pump.Back = func(time.Time) bool { p.looks++; return !p.busy }
+		p.pump.IsProgramBack = func(time.Time) bool { p.looks++; return !p.busy }
 	}
 	if how != "idle" {
 		p.start()
@@ -185,7 +185,7 @@ func (p *play) prepared(s corpus.Step) *job {
 	prepare := j.Prepare
 	j.Prepare = func(left []pump.Piece, answer func([]pump.Piece, error)) {
 		if p.line != "" {
-			answer(nil, &pump.Occupied{Line: p.line})
+			answer(nil, &pump.OccupiedError{Line: p.line})
 			return
 		}
 		prepare(left, func(pieces []pump.Piece, err error) {
@@ -257,7 +257,7 @@ func (p *play) fact(name string) string {
 func (p *play) receipt(r pump.Receipt) string {
 	fate := map[pump.Fate]string{
 		pump.Written: "written", pump.Dropped: "dropped", pump.Refused: "refused", pump.NotReading: "not-reading", pump.UserTyping: "user-typing",
-		pump.Gone: "gone", pump.Elsewhere: "elsewhere", pump.Busy: "busy",
+		pump.ProgramEnded: "gone", pump.OtherProgram: "elsewhere", pump.Busy: "busy",
 		pump.Withdrawn: "withdrawn",
 	}[r.Fate]
 	for word, err := range map[string]error{"none": control.ErrNoGrant, "stale": control.ErrStale, "late": pump.ErrLate} {

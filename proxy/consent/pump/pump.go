@@ -14,19 +14,20 @@ type Config struct {
 	Poll     Poller
 	Scan     Scanner // nil passes every byte untouched
 	Control  Control // nil if Scan is nil
-	// Back, if not nil, reports whether the program is back for more: it is in the foreground, has
-	// read its input, and waits for more. It is called after a piece that Acts, or a key of the
-	// user, before agent input follows: at growing intervals, and only while input waits. nil lets
-	// agents type ahead.
-	Back func(now time.Time) bool
-	Line Watch // may be nil
-	// LineMost bounds a line that the kernel collects, in bytes without its end; 0 for no limit.
-	LineMost int
+	// IsProgramBack, if not nil, reports whether the program asks for more input: it is in the
+	// foreground, has read its input, and waits. It is called after a piece that Acts, or a key of
+	// the user, before agent input follows: at growing intervals, and only while input waits. nil
+	// lets agents type ahead.
+	IsProgramBack func(now time.Time) bool
+	Line          KeyObserver // may be nil
+	// MaxLine bounds a line that the kernel collects, in bytes without its line end; 0 for no
+	// limit.
+	MaxLine int
 	// KeyboardEnded is called once when the keyboard is gone.
 	KeyboardEnded func(error)
-	// Unheard leaves the keyboard unread until [Pump.NoteNewKeyboard], because another program uses
+	// LeaveKeyboard leaves the keyboard unread until [Pump.NoteNewKeyboard], because another program uses
 	// it.
-	Unheard bool
+	LeaveKeyboard bool
 	// Unexpected, if not nil, is called for an event that cannot happen in the state of an input.
 	Unexpected func(s State, e Event)
 	Now        func() time.Time // nil is time.Now
@@ -43,20 +44,20 @@ type Pump struct {
 	posts []func(now time.Time)
 	ended bool // under mu: no further post will run
 
-	stopped bool
-	user    []byte // the user's input, not yet taken by the program
-	paste   []byte // held back while an agent has control
-	holding bool   // a paste is being held back
-	discard bool   // the rest of a paste is dropped
-	since   time.Time
-	lastKey time.Time
-	confirm confirm
-	deaf    bool // the keyboard is gone, or must not be read
+	stopped         bool
+	user            []byte // the user's input, not yet taken by the program
+	paste           []byte // held back while an agent has control
+	holding         bool   // a paste is being held back
+	discard         bool   // the rest of a paste is dropped
+	since           time.Time
+	lastKey         time.Time
+	confirm         confirm
+	ignoresKeyboard bool // the keyboard is gone, or must not be read
 
 	epoch     uint64
-	blocked   time.Time // since when the program does not read, or zero
-	trail     trail     // what the program was given under this grant and may not have read
-	collected collected // the line that the kernel collects
+	blocked   time.Time     // since when the program does not read, or zero
+	trail     trail         // bytes written under this grant that the program may not have read
+	collected collectedLine // the line that the kernel collects
 }
 
 // pending is a job in the queue.
@@ -76,7 +77,7 @@ func New(c Config) *Pump {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	p := &Pump{jobs: jobs{Config: c}, deaf: c.Keyboard == nil || c.Unheard}
+	p := &Pump{jobs: jobs{Config: c}, ignoresKeyboard: c.Keyboard == nil || c.LeaveKeyboard}
 	p.emit = p.handleUnit
 	if c.Control != nil {
 		p.epoch = c.Control.Epoch()
@@ -99,8 +100,7 @@ func (p *Pump) Post(do func(now time.Time)) bool {
 	return !ended
 }
 
-// Enqueue queues an agent's input. Its Done is called with what became of it, even if the pump has
-// ended.
+// Enqueue queues an agent's input. Its Done is called with the receipt, even if the pump has ended.
 func (p *Pump) Enqueue(j Job) {
 	if j.Life == nil {
 		j.Life = new(Life)
@@ -116,10 +116,10 @@ func (p *Pump) Stop() {
 	p.Post(func(time.Time) { p.stopped = true })
 }
 
-// NoteNewKeyboard notes that the keyboard was replaced, even if it was gone before: an unfinished
-// paste has no end. The pump's goroutine calls it.
+// NoteNewKeyboard notes that the keyboard was replaced, even if it was gone before. It forgets an
+// unfinished paste. The pump's goroutine calls it.
 func (p *Pump) NoteNewKeyboard() {
-	p.deaf = p.Keyboard == nil
+	p.ignoresKeyboard = p.Keyboard == nil
 	p.paste, p.holding, p.discard = nil, false, false
 }
 
@@ -155,7 +155,7 @@ func (p *Pump) Run() error {
 // wantedEvents returns what this turn waits for.
 func (p *Pump) wantedEvents(now time.Time) Events {
 	var want Events
-	if !p.deaf && (len(p.user) < userHold || p.isSought()) {
+	if !p.ignoresKeyboard && (len(p.user) < userInputHold || p.isSought()) {
 		want |= Readable
 	}
 	if !p.blocked.IsZero() && p.hasOutput(now) {
@@ -211,8 +211,8 @@ func (p *Pump) nextMoment(now time.Time) time.Time {
 	if p.Control.IsPausedByProgram() {
 		sooner(now.Add(lookEvery))
 	}
-	if p.back.open && !now.Before(p.heldUntil()) {
-		sooner(p.back.at)
+	if p.comeback.open && !now.Before(p.heldUntil()) {
+		sooner(p.comeback.at)
 	}
 	for _, j := range p.queue {
 		if j.expires() && p.isHeldUp(now) {
@@ -245,8 +245,8 @@ func (p *Pump) runPosts(now time.Time) {
 }
 
 // syncControl is the only way by which changes of control reach the queue. It is called after
-// anything that may have changed control. If the epoch moved, it drops the queue, and takes back
-// what the program has not read, unless control keeps that.
+// anything that may have changed control. If the epoch has changed, it drops the queue, and takes
+// back the input that the program has not read, unless control keeps that.
 func (p *Pump) syncControl(now time.Time) {
 	if p.Control == nil {
 		return
@@ -264,7 +264,7 @@ func (p *Pump) syncControl(now time.Time) {
 		dropped = p.takeBackInput()
 	}
 	unsubmitted := p.unsubmitted
-	p.unsubmitted, p.quietUntil, p.back = 0, time.Time{}, comeback{}
+	p.unsubmitted, p.quietUntil, p.comeback = 0, time.Time{}, comeback{}
 	p.Control.PublishChanges(now, dropped, unsubmitted)
 }
 
@@ -283,7 +283,7 @@ func (p *Pump) handleTime(now time.Time) {
 	}
 	p.Control.Tick(now)
 	p.syncControl(now)
-	p.checkBack(now)
+	p.checkComeback(now)
 	p.expireJobs(now)
 }
 
@@ -308,7 +308,7 @@ func (p *Pump) readKeyboard(now time.Time) {
 	case errors.Is(err, ErrAgain):
 		return
 	case err != nil || n == 0:
-		p.deaf = true
+		p.ignoresKeyboard = true
 		if p.KeyboardEnded != nil {
 			p.KeyboardEnded(err)
 		}
@@ -324,7 +324,7 @@ func (p *Pump) readKeyboard(now time.Time) {
 // handleKeys handles the bytes of one read.
 func (p *Pump) handleKeys(now time.Time, b []byte) {
 	p.lastKey = now
-	p.confirm.read(now)
+	p.confirm.noteRead(now)
 	p.Scan.Scan(b, p.emit)
 	p.endConfirm(now, len(p.Scan.HeldBytes()) == 0)
 	if !p.isSought() && p.Scan.HasLoneEsc() {
@@ -332,7 +332,7 @@ func (p *Pump) handleKeys(now time.Time, b []byte) {
 		// moment, because the reclaim key may begin with it.
 		p.Scan.Flush(p.emit)
 	}
-	if len(p.user) > userMax {
+	if len(p.user) > maxUserInput {
 		p.Control.EndByOverrun(now)
 		p.syncControl(now)
 	}

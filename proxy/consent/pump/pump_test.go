@@ -55,7 +55,7 @@ func TestLookBeforeEachPieceR15(t *testing.T) {
 		})
 		w.start()
 		long := w.offer(w.job(strings.Repeat("x", 1000)))
-		require.Equal(t, pump.Receipt{Fate: pump.Dropped, Written: 3 * pump.PieceMax, Dropped: 1000 - 3*pump.PieceMax, Unsubmitted: 3 * pump.PieceMax}, long.receipt(t))
+		require.Equal(t, pump.Receipt{Fate: pump.Dropped, Written: 3 * pump.MaxPiece, Dropped: 1000 - 3*pump.MaxPiece, Unsubmitted: 3 * pump.MaxPiece}, long.receipt(t))
 		w.stop()
 	})
 }
@@ -103,10 +103,10 @@ func TestStopAnswersEveryInput(t *testing.T) {
 		w.offer(silent)
 		w.stop()
 		late := w.offer(w.job("late"))
-		require.Equal(t, pump.Receipt{Fate: pump.Gone, Written: 3, Dropped: 2}, half.receipt(t))
+		require.Equal(t, pump.Receipt{Fate: pump.ProgramEnded, Written: 3, Dropped: 2}, half.receipt(t))
 		require.Equal(t, "age", half.wrote)
 		for _, j := range []*job{queued, silent, late} {
-			require.Equal(t, pump.Receipt{Fate: pump.Gone, Dropped: j.Size}, j.receipt(t))
+			require.Equal(t, pump.Receipt{Fate: pump.ProgramEnded, Dropped: j.Size}, j.receipt(t))
 		}
 		require.False(t, w.pump.Post(func(time.Time) {}))
 	})
@@ -162,7 +162,7 @@ func TestGapLeavesAKeyAlone(t *testing.T) {
 // The keyboard belongs to another program: the pump reads none of it until NoteNewKeyboard, while agents type.
 func TestAnUnheardKeyboard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, false, func(conf *pump.Config) { conf.Unheard = true })
+		w := newWorld(t, false, func(conf *pump.Config) { conf.LeaveKeyboard = true })
 		w.start()
 		go func() { w.typed <- []byte("x") }()
 		synctest.Wait()

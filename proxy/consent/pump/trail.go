@@ -7,12 +7,12 @@ import (
 
 // Bounds of a trail. The kernel holds less between the pump and the program.
 const (
-	trailMax = 128 << 10 // bytes
-	spansMax = 4096
+	maxTrail = 128 << 10 // bytes
+	maxSpans = 4096
 )
 
-// trail records the bytes written to the program under the present grant, up to its newest bytes.
-// The kernel's queue is a tail of it, so it gives the origin of each byte in the queue.
+// trail records who wrote the newest bytes to the program under the present grant. The kernel's
+// queue is a tail of it, so it gives the origin of each byte in the queue.
 type trail struct {
 	spans []span
 	size  int
@@ -22,10 +22,10 @@ type trail struct {
 type span struct {
 	job  *pending // nil for the user
 	n    int
-	ends bool // the last one submits
-	// spell is that of canonical mode in which the kernel collected a line of them, or 0.
-	spell uint64
-	mute  bool // they leave no text on the program's line: the mouse's
+	ends bool // the last byte submits
+	// spell is the spell of canonical mode in which the kernel collected them, or 0.
+	spell  uint64
+	noText bool // they leave no text on the program's line: a mouse report
 }
 
 // addWritten notes that the program took b.
@@ -38,7 +38,7 @@ func (t *trail) addWritten(s span, b []byte) {
 		b = b[s.n:]
 		t.appendSpan(s)
 	}
-	for t.size > trailMax || len(t.spans) > spansMax {
+	for t.size > maxTrail || len(t.spans) > maxSpans {
 		t.size -= t.spans[0].n
 		t.spans = t.spans[1:]
 	}
@@ -48,7 +48,7 @@ func (t *trail) appendSpan(s span) {
 	t.size += s.n
 	if len(t.spans) > 0 {
 		last := &t.spans[len(t.spans)-1]
-		if last.job == s.job && last.spell == s.spell && last.mute == s.mute && !last.ends {
+		if last.job == s.job && last.spell == s.spell && last.noText == s.noText && !last.ends {
 			last.n, last.ends = last.n+s.n, s.ends
 			return
 		}
@@ -57,8 +57,8 @@ func (t *trail) appendSpan(s span) {
 }
 
 // openLineLen counts the bytes on a line that the kernel still collects: no program can have read
-// them, and the kernel does not count them as unread. What was collected before the present spell
-// was read raw, or counts as unread.
+// them, and the kernel does not count them as unread. Bytes collected before the present spell were
+// read raw, or count as unread.
 func (t *trail) openLineLen(spell uint64) (n int) {
 	if spell == 0 {
 		return 0
@@ -88,7 +88,7 @@ func (t *trail) cutTail(n int) (back []span) {
 	return back
 }
 
-// countUnsubmitted counts the agents' bytes behind the last one that submits. whole is false if the
+// countUnsubmitted counts the agents' bytes after the last byte that submits. whole is false if the
 // trail has no such byte.
 func (t *trail) countUnsubmitted() (n int, whole bool) {
 	for i := len(t.spans) - 1; i >= 0; i-- {
@@ -96,7 +96,7 @@ func (t *trail) countUnsubmitted() (n int, whole bool) {
 		if s.ends {
 			return n, true
 		}
-		if s.job != nil && !s.mute {
+		if s.job != nil && !s.noText {
 			n += s.n
 		}
 	}
@@ -119,13 +119,13 @@ func (p *Pump) writeProgram(job *pending, b []byte, mute bool) (n int, err error
 	}
 	p.collected.addWritten(spell, ends[:], b[:n])
 	if job != nil || p.wrote {
-		p.trail.addWritten(span{job: job, spell: spell, mute: mute}, b[:n])
+		p.trail.addWritten(span{job: job, spell: spell, noText: mute}, b[:n])
 	}
 	return n, err
 }
 
-// takeBackInput ends all that agents typed under the last grant. It takes back what the program has
-// not read, answers the queue, and returns how many bytes did not reach the program.
+// takeBackInput ends the agents' input under the last grant. It takes back the bytes that the
+// program has not read, answers the queue, and returns how many bytes did not reach the program.
 func (p *Pump) takeBackInput() (dropped int) {
 	for _, job := range p.flushUnread() {
 		if job.Life.State() >= Ended {
@@ -138,20 +138,20 @@ func (p *Pump) takeBackInput() (dropped int) {
 	return dropped + p.dropQueue(ControlEnded)
 }
 
-// flushUnread takes back what the program has not read, and returns the jobs with a part in that.
-// The user's own unread bytes are lost with it: the kernel keeps one queue.
+// flushUnread takes back the bytes that the program has not read, and returns the jobs that wrote
+// some of them. The user's own unread bytes are lost, too: the kernel has one queue.
 func (p *Pump) flushUnread() (jobs []*pending) {
 	if !p.wrote {
 		return nil
 	}
 	spell, _ := p.Program.CanonicalSpell()
-	// An error has no remedy; the order of the writes holds without it.
+	// There is no remedy for an error, and the order of the writes does not depend on it.
 	unread, _ := p.Program.FlushInput()
 	tail, flushed := 0, 0
 	if after, _ := p.Program.CanonicalSpell(); after == spell {
 		tail = p.trail.openLineLen(spell)
 	}
-	p.collected = collected{}
+	p.collected = collectedLine{}
 	for _, s := range p.trail.cutTail(tail + unread) {
 		p.advance(s.job, TakenBack)
 		s.job.written -= s.n

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// handleUnit handles one unit of the user's input. It is called within a read, before anything else
-// happens.
+// handleUnit handles one unit of the user's input, while the read that brought it is processed.
 func (p *Pump) handleUnit(u Unit) {
 	now := p.lastKey
 	if p.confirm.open && (u.Kind == Report || u.Idle) {
@@ -41,7 +40,7 @@ func (p *Pump) handleUnit(u Unit) {
 func (p *Pump) handleReclaimKey(now time.Time, key []byte) {
 	sought := p.isSought()
 	if !sought && p.Scan.IsInPaste() {
-		p.user = append(p.user, key...) // a byte of a pasted text: no agent has to be stopped
+		p.user = append(p.user, key...) // a byte of a pasted text, and there is no agent to stop
 		return
 	}
 	took := p.Control.ReclaimKey(now)
@@ -74,7 +73,7 @@ func (p *Pump) handlePaste(now time.Time, u Unit) {
 	}
 	p.Control.NoteKey(now)
 	p.syncControl(now)
-	if u.Kind == PasteEnd || len(p.paste) > pasteMax {
+	if u.Kind == PasteEnd || len(p.paste) > maxHeldPaste {
 		p.releasePaste()
 	}
 }
@@ -82,7 +81,7 @@ func (p *Pump) handlePaste(now time.Time, u Unit) {
 // queueTyped queues the user's input for the program.
 func (p *Pump) queueTyped(b []byte) {
 	if len(b) == 0 {
-		return // an emptied paste
+		return // a paste that became empty
 	}
 	p.user = append(p.user, b...)
 	p.line.noteTyped(b)
@@ -119,7 +118,7 @@ func (p *Pump) writeUser(now time.Time) {
 			return
 		}
 	}
-	if cap(p.user) > userHold {
+	if cap(p.user) > userInputHold {
 		p.user = nil // a large paste is over
 	}
 }

@@ -18,7 +18,7 @@ func (p *Pump) WithdrawInput(id string, begun bool) {
 	})
 }
 
-// giveUp cuts off the pieces of a job that need not follow.
+// giveUp cuts off the pieces of a job that the program need not get.
 func (q *jobs) giveUp(now time.Time, at int) {
 	job := q.queue[at]
 	var rest []Piece

@@ -1,5 +1,5 @@
-// Package reclaimkey tells the user's keys, the reclaim key among them, from the reports of their
-// terminal. It cuts the keyboard's bytes into units, takes out the answers to the proxy's own
+// Package reclaimkey separates the user's keys, the reclaim key among them, from the reports of
+// their terminal. It cuts the keyboard's bytes into units, removes the answers to the proxy's own
 // questions, and counts the typed characters without storing them. It must not depend on what keys
 // mean to control.
 package reclaimkey
@@ -14,32 +14,33 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// Detector adapts the scanner of package keys to the pump. It also takes out the answers to the one
-// question that the proxy itself asks the terminal, the cursor's position: they must not be typed
-// into the program. Terminals answer questions in order, so it keeps that order. Owned by the
-// pump's goroutine, except CountTyped and TypedByUser.
+// Detector adapts the scanner of package keys to the pump. It also removes the answers to the
+// questions that the proxy itself asks the terminal, such as the cursor's position: they must not
+// be typed into the program. Terminals answer questions in order, so it keeps that order. Owned by
+// the pump's goroutine, except CountTyped and TypedByUser.
 type Detector struct {
 	*keys.Scanner
-	// asked holds the unanswered questions for the cursor, oldest first: the proxy's callback for
-	// the answer, or nil for a question of the program.
-	asked []func(row int)
+	// expected holds an entry for each unanswered question for the cursor, oldest first: the
+	// proxy's callback for the answer, or nil for a question of the program.
+	expected []func(row int)
 	// clusters receives the answer to the question for the terminal's clusters; nil if no answer is
 	// expected.
 	clusters func(screen.Clusters)
-	// answers: the terminal has answered the proxy's question for its cursor.
-	answers bool
-	// answered is called when all of the proxy's questions are answered; it may be nil.
-	answered func()
-	proxy    Typist
-	// mute drops the answers of a terminal that was not asked: that of a person who watches from
+	// hasAnswered: the terminal has answered a question of the proxy for its cursor.
+	hasAnswered bool
+	// onAllAnswered is called when all of the proxy's questions are onAllAnswered; it may be nil.
+	onAllAnswered func()
+	proxy         KeyHandler
+	// dropAnswers drops the answers of a terminal that was not asked: that of a person who watches from
 	// elsewhere.
-	mute bool
+	dropAnswers bool
 	// typed counts the characters that the user types, without storing them.
 	typed tally
 }
 
-// Typist receives the keys that concern the proxy itself. Its methods run on the pump's goroutine.
-type Typist interface {
+// KeyHandler receives the keys that may be for the proxy itself. Its methods run on the pump's
+// goroutine.
+type KeyHandler interface {
 	// NoteActivity notes that a person pressed a key or pasted.
 	NoteActivity()
 	// AddToMessage reports whether a unit belongs to a message that the user writes, and returns
@@ -50,12 +51,12 @@ type Typist interface {
 }
 
 // New returns a detector. With mute it drops the answers of a terminal that was not asked.
-func New(with keys.Bindings, proxy Typist, mute bool) *Detector {
-	return &Detector{Scanner: keys.NewScanner(with), proxy: proxy, mute: mute}
+func New(with keys.Bindings, proxy KeyHandler, mute bool) *Detector {
+	return &Detector{Scanner: keys.NewScanner(with), proxy: proxy, dropAnswers: mute}
 }
 
-// maxAsked bounds the questions that a terminal may leave unanswered.
-const maxAsked = 64
+// maxExpected bounds the questions that a terminal may leave unanswered.
+const maxExpected = 64
 
 var kinds = [...]pump.Kind{
 	keys.Key: pump.Key, keys.Reclaim: pump.Reclaim,
@@ -81,7 +82,7 @@ func (d *Detector) passUnit(u keys.Unit, emit func(pump.Unit)) {
 		d.proxy.NoteActivity()
 	default:
 	}
-	if u.Kind == keys.Reply && (d.passAnswer(u.Bytes) || d.mute) {
+	if u.Kind == keys.Reply && (d.passAnswer(u.Bytes) || d.dropAnswers) {
 		return
 	}
 	if rest, took := d.proxy.AddToMessage(u, d.IsInPaste()); took {
@@ -102,17 +103,18 @@ func (d *Detector) passUnit(u keys.Unit, emit func(pump.Unit)) {
 	emit(pump.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: idle})
 }
 
-// passAnswer passes a terminal's reply to the asker, and reports whether that is the proxy.
+// passAnswer passes a terminal's reply to the proxy if it answers a question of the proxy, and
+// reports whether it does.
 func (d *Detector) passAnswer(reply []byte) bool {
-	if len(d.asked) > 0 {
+	if len(d.expected) > 0 {
 		if row, ok := keys.CursorReport(reply); ok {
-			take := d.asked[0]
-			d.asked = d.asked[1:]
+			take := d.expected[0]
+			d.expected = d.expected[1:]
 			if take != nil {
-				d.answers = true
+				d.hasAnswered = true
 				d.clusters = nil // the terminal left the question for clusters unanswered
 				take(row)
-				d.WhenAnswered(d.answered)
+				d.WhenAnswered(d.onAllAnswered)
 				return true
 			}
 		}
@@ -132,10 +134,10 @@ func (d *Detector) passAnswer(reply []byte) bool {
 // ExpectCursor notes that the terminal was asked for its cursor: by the proxy if take receives the
 // answer, otherwise by the program.
 func (d *Detector) ExpectCursor(take func(row int)) {
-	if len(d.asked) == maxAsked {
+	if len(d.expected) == maxExpected {
 		return
 	}
-	d.asked = append(d.asked, take)
+	d.expected = append(d.expected, take)
 	d.ExpectCPR(1)
 }
 
@@ -146,24 +148,24 @@ func (d *Detector) ExpectClusters(take func(screen.Clusters)) { d.clusters = tak
 // WhenAnswered calls do when all questions of the proxy are answered, possibly at once. It replaces
 // the function of an earlier call.
 func (d *Detector) WhenAnswered(do func()) {
-	d.answered = do
+	d.onAllAnswered = do
 	isOurs := func(take func(row int)) bool { return take != nil }
-	if do == nil || slices.ContainsFunc(d.asked, isOurs) {
+	if do == nil || slices.ContainsFunc(d.expected, isOurs) {
 		return
 	}
-	d.answered = nil
+	d.onAllAnswered = nil
 	do()
 }
 
 // HasAnswered reports whether the terminal has answered the proxy's question for its cursor: it
 // will answer the next one, too.
-func (d *Detector) HasAnswered() bool { return d.answers }
+func (d *Detector) HasAnswered() bool { return d.hasAnswered }
 
 // Reset forgets all questions and incomplete replies, because another terminal takes over.
 func (d *Detector) Reset() {
 	d.Scanner.Reset()
-	d.asked, d.clusters, d.answers = nil, nil, false
-	d.WhenAnswered(d.answered)
+	d.expected, d.clusters, d.hasAnswered = nil, nil, false
+	d.WhenAnswered(d.onAllAnswered)
 }
 
 // CountTyped counts a key or a part of a paste that did not come from the keyboard. Any goroutine

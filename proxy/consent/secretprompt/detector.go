@@ -57,9 +57,9 @@ type Facts struct {
 	// is called only when the answer matters. It may be nil.
 	Foreground func() []string
 	// Arguments returns the arguments of the last of these programs, beginning with its own name.
-	// It is called if that program draws forms, and may be nil.
+	// It is called only if that program draws forms, and may be nil.
 	Arguments func() []string
-	// Masked is set if signs answer the user's keys, see [Masks].
+	// Masked is set if the program shows signs for the user's keys, see [Masks].
 	Masked bool
 }
 
@@ -123,7 +123,7 @@ func (d *Detector) IsDismissed() bool { return d.dismissed }
 // Kind returns the present decision.
 func (d *Detector) Kind() protocol.SecretPrompt { return d.kind }
 
-// IsPromptPresent reports whether a prompt counts and its condition held at the last look.
+// IsPromptPresent reports whether a prompt counts, and its condition was true at the last update.
 func (d *Detector) IsPromptPresent() bool {
 	return d.kind != protocol.SecretNone && d.ends.IsZero()
 }

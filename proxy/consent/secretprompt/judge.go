@@ -33,7 +33,7 @@ func asksForSecret(f Facts) bool {
 	}
 	worded := IsSecretQuestion(f.Left, f.Right)
 	if f.Paste && !worded {
-		return false // an editor, or a shell at its prompt, also one that sudo has started
+		return false // an editor, or a shell at its prompt, perhaps started by sudo
 	}
 	var chain []string
 	if f.Foreground != nil {
@@ -41,7 +41,7 @@ func asksForSecret(f Facts) bool {
 	}
 	program := userProgram(chain)
 	switch {
-	case len(chain) > 0 && slices.Contains(forms, chain[len(chain)-1]) &&
+	case len(chain) > 0 && slices.Contains(formPrograms, chain[len(chain)-1]) &&
 		f.Arguments != nil && hasConcealedField(f.Arguments()):
 		return true
 	case f.Paste:
@@ -49,7 +49,7 @@ func asksForSecret(f Facts) bool {
 	case slices.Contains(editors, program):
 		return false
 	}
-	return worded || slices.ContainsFunc(secretive, func(pattern string) bool {
+	return worded || slices.ContainsFunc(secretPrograms, func(pattern string) bool {
 		ok, _ := path.Match(pattern, program) // the patterns are valid
 		return ok
 	})
@@ -58,7 +58,7 @@ func asksForSecret(f Facts) bool {
 // userProgram returns the program that the user interacts with: the one that sudo started, or sudo
 // itself before that.
 func userProgram(chain []string) string {
-	for len(chain) > 1 && slices.Contains(relaying, chain[0]) {
+	for len(chain) > 1 && slices.Contains(wrapperPrograms, chain[0]) {
 		chain = chain[1:]
 	}
 	if len(chain) == 0 {
@@ -70,8 +70,8 @@ func userProgram(chain []string) string {
 // relaying holds programs that ask for a password and then start another program; secretive holds
 // those that read only secrets in raw mode.
 var (
-	relaying  = []string{"sudo", "sudo-rs", "su", "doas", "login", "runuser"}
-	secretive = []string{
+	wrapperPrograms = []string{"sudo", "sudo-rs", "su", "doas", "login", "runuser"}
+	secretPrograms  = []string{
 		"sudo", "sudo-rs", "su", "doas", "login", "pinentry*", "gpg",
 		"systemd-ask-pas*", "systemd-tty-ask*", "pkttyagent",
 	}
@@ -80,13 +80,13 @@ var (
 // forms holds programs with which scripts draw forms, and concealed their fields that show nothing,
 // or signs, for typed characters.
 var (
-	forms     = []string{"dialog", "cdialog", "whiptail", "gum"}
-	concealed = []string{"--passwordbox", "--passwordform", "--password"}
+	formPrograms   = []string{"dialog", "cdialog", "whiptail", "gum"}
+	concealedFlags = []string{"--passwordbox", "--passwordform", "--password"}
 )
 
-// hasConcealedField reports whether a program's arguments ask for such a field.
+// hasConcealedField reports whether a program's arguments ask for a field of concealedFlags.
 func hasConcealedField(args []string) bool {
-	isConcealed := func(arg string) bool { return slices.Contains(concealed, arg) }
+	isConcealed := func(arg string) bool { return slices.Contains(concealedFlags, arg) }
 	return slices.ContainsFunc(args, isConcealed)
 }
 
@@ -106,9 +106,9 @@ const (
 
 // They are compiled on first use, so that a session that ends at once does not wait for them.
 var (
-	// words matches the name of a secret, in the languages of the programs that ask for one, and
-	// what may follow it: whose secret it is, or for what.
-	words = sync.OnceValue(func() *regexp.Regexp {
+	// secretWords matches the name of a secret, in many languages, and the text after it, such as
+	// the secret's owner or purpose.
+	secretWords = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:` +
 			`\bpass(?:word|phrase|code|wort|ord)\b|\bkennwort\b|\bmot de passe\b|` +
 			`contrase(?:ñ|n)a\b|\bclave\b|\bsenha\b|palavra-passe|\bwachtwoord\b|l(?:ö|o)senord|` +
@@ -122,8 +122,8 @@ var (
 			`recovery|backup|one-time|two-factor|2fa|mfa|login|access|sms)[ -]code\b` +
 			`)(.{0,80})$`)
 	})
-	// other matches what makes such a word a heading or a setting.
-	other = sync.OnceValue(func() *regexp.Regexp {
+	// notSecret matches the text after such a word that makes it a heading or a setting.
+	notSecret = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
 			`(?i)^['’]?s?[ _-]*(?:polic|strength|manager|option|setting|hint|` +
 				`expir|length|file|reset|count|type|chang|updat|generat|requir|rule|usage|limit|` +
@@ -131,21 +131,21 @@ var (
 				`rotat|age\b|history|attempt|format|scope)`,
 		)
 	})
-	// hides matches hints that input is not shown.
-	hides = sync.OnceValue(func() *regexp.Regexp {
+	// hiddenHint matches hints that input is not shown.
+	hiddenHint = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
 			`(?i)[\[(](?:[a-z ]{0,30} )?(?:hidden|invisible|(?:not|won't|no)(?: be)? (?:echo(?:ed)?|shown|displayed|visible))[\])]\s*[:：]?$`,
 		)
 	})
-	// named matches the subject of a question: addresses and quoted text, which may contain any
+	// quotedSubject matches the subject of a question: addresses and quoted text, which may contain any
 	// words and colons.
-	named = sync.OnceValue(func() *regexp.Regexp {
+	quotedSubject = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
 			"[a-zA-Z][a-zA-Z0-9+.-]*://[^\\s'\"]+|'[^']*'|\"[^\"]*\"|“[^”]*”|‘[^’]*’|«[^»]*»|`[^`]*`",
 		)
 	})
-	// command matches a shell's prompt: text after it was typed, not asked.
-	command = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$#%>❯»➜λ] `) })
+	// shellPrompt matches a shell's prompt: text after it was typed, not asked.
+	shellPrompt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[$#%>❯»➜λ] `) })
 )
 
 // IsSecretQuestion reports whether the text left of the cursor ends like a question for a secret,
@@ -155,8 +155,8 @@ func IsSecretQuestion(left, right string) bool {
 		return false
 	}
 	asked := strings.TrimRight(left, " _"+dots)
-	if at := hides().FindStringIndex(asked); at != nil {
-		return !command().MatchString(asked[:at[0]])
+	if at := hiddenHint().FindStringIndex(asked); at != nil {
+		return !shellPrompt().MatchString(asked[:at[0]])
 	}
 	question, ok := strings.CutSuffix(asked, ":")
 	if !ok {
@@ -165,11 +165,11 @@ func IsSecretQuestion(left, right string) bool {
 	if !ok {
 		return false
 	}
-	question = named().ReplaceAllString(question, "")
+	question = quotedSubject().ReplaceAllString(question, "")
 	begin := strings.LastIndex(question, ": ") + 1
-	at := words().FindStringSubmatchIndex(question[begin:])
-	return at != nil && !other().MatchString(question[begin+at[2]:]) &&
-		!command().MatchString(question[:begin+at[0]])
+	at := secretWords().FindStringSubmatchIndex(question[begin:])
+	return at != nil && !notSecret().MatchString(question[begin+at[2]:]) &&
+		!shellPrompt().MatchString(question[:begin+at[0]])
 }
 
 // IsOnlyDots reports whether output consists only of signs that stand for a secret's characters.

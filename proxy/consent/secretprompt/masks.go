@@ -31,12 +31,13 @@ type Spot struct {
 	Typed Typed
 	// Asked reports whether the text left of a column of the cursor's row ends like any question.
 	Asked func(col int) bool
-	// Sign reports whether the cell of a column of the cursor's row holds a [IsSign].
+	// Sign reports whether a column of the cursor's row holds a sign: see [IsSign].
 	Sign func(col int) bool
 }
 
-// enough is how many characters must be answered by signs; after a question, one is.
-const enough = 2
+// minMasks is how many characters the program must answer with signs. After a question one is
+// enough.
+const minMasks = 2
 
 // Masks recognises a prompt for a secret by its behaviour, in any language: for the characters that
 // the user types, as many signs appear left of the cursor, in cells that held no signs before. A
@@ -56,7 +57,7 @@ type Masks struct {
 func (m *Masks) SecretColumn() (col int, ok bool) { return m.first, m.on }
 
 // UpdateMasks evaluates the screen after output, and reports whether there is a prompt. within is
-// set if the cursor is in a further row of the secret.
+// set if the cursor is in the second or a later row of the secret.
 func (m *Masks) UpdateMasks(s Spot, within bool) bool {
 	if m.on {
 		here := within || s.Place == m.spot.Place && s.Col >= m.first
@@ -96,7 +97,7 @@ func (m *Masks) judgePassed(s Spot) {
 			m.first = m.spot.Col
 		}
 		m.n += s.Col - m.spot.Col
-		m.on = m.n >= enough || s.Asked(m.first)
+		m.on = m.n >= minMasks || s.Asked(m.first)
 	}
 	answered := m.spot.Typed.Text + uint64(s.Col-m.spot.Col)
 	m.settleAt(s)
@@ -105,7 +106,7 @@ func (m *Masks) judgePassed(s Spot) {
 	}
 }
 
-// settleAt sets s as the spot from which the cursor continues.
+// settleAt makes s the spot from which the cursor continues.
 func (m *Masks) settleAt(s Spot) {
 	m.spot, m.clear, m.away = s, !s.Sign(s.Col), false
 	m.spot.Sign, m.spot.Asked = nil, nil

@@ -364,9 +364,9 @@ func (d *Desk) standsLocked() bool {
 // isAnswerableLocked reports whether the question has been readable long enough for a key to be
 // meant as its answer, by the rule for all questions.
 func (d *Desk) isAnswerableLocked(now time.Time) bool {
-	least := control.Drawn
+	least := control.MinShown
 	if d.begun.Sub(d.typed) < control.TypingFor { // also true if the key was later
-		least = control.DrawnUnawares
+		least = control.MinShownUnexpected
 	}
 	return !d.shown.IsZero() && now.Sub(d.shown) >= least
 }

@@ -17,7 +17,7 @@ func (w *wording) announcement() string {
 // Only the agent's own words may be cut.
 func (w *wording) isAnnouncementLegible(cols, rows int) bool {
 	switch {
-	case w.state.Phase != control.Asked || w.state.Ahead.Rule == "":
+	case w.state.Phase != control.Asked || w.state.RuleGrant.Rule == "":
 		return true
 	case !w.conf.Line:
 		return w.conf.Title
@@ -30,11 +30,11 @@ func (w *wording) isAnnouncementLegible(cols, rows int) bool {
 func (w *wording) ownAnnouncement() string {
 	st := w.state
 	token := " (token " + st.Agent.Token
-	if st.From != "" {
-		token += ", " + st.From
+	if st.AskingProgram != "" {
+		token += ", " + st.AskingProgram
 	}
 	asker := w.namedAsker("“" + st.Agent.Name + "”")
-	return asker + token + ")" + w.upcomingGrant() + ", by your rule at " + st.Ahead.Rule
+	return asker + token + ")" + w.upcomingGrant() + ", by your rule at " + st.RuleGrant.Rule
 }
 
 func (w *wording) upcomingGrant() string {
@@ -43,7 +43,7 @@ func (w *wording) upcomingGrant() string {
 	if st.Level == protocol.LevelType {
 		text = " types"
 	}
-	if st.Ahead.Bound {
+	if st.RuleGrant.OneProgram {
 		text += " this program"
 	}
 	return text + " in " + formatDuration(control.AnnounceFor) + formatTerm(st.For)

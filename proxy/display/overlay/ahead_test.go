@@ -16,7 +16,7 @@ import (
 func TestARuleIsAnnounced(t *testing.T) {
 	st := control.State{
 		Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "ada", Token: "claude"}, Level: protocol.LevelDrive, Reason: "look", For: 5 * time.Minute,
-		From: "gateway mcp under claude", Ahead: control.Ahead{Rule: "config.toml:3", Bound: true},
+		AskingProgram: "gateway mcp under claude", RuleGrant: control.RuleGrant{Rule: "config.toml:3", OneProgram: true},
 	}
 	s := &Status{wording: wording{conf: Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`}, state: st}}
 	line := s.lineLocked(time.Now(), 200, 24)
@@ -25,7 +25,7 @@ func TestARuleIsAnnounced(t *testing.T) {
 	require.NotContains(t, line, "Ctrl+G")
 	s.conf.Line = false
 	require.Equal(t, `[ada drives this program in 3 s for 5 min: Ctrl+\ refuses]`, s.titleTag(time.Now()))
-	s.state.Level, s.state.Ahead.Bound = protocol.LevelType, false
+	s.state.Level, s.state.RuleGrant.OneProgram = protocol.LevelType, false
 	require.Equal(t, `[ada types in 3 s for 5 min: Ctrl+\ refuses]`, s.titleTag(time.Now()))
 }
 
@@ -33,7 +33,7 @@ func TestARuleIsAnnounced(t *testing.T) {
 func TestAnUnreadableAnnouncementDoesNotCount(t *testing.T) {
 	st := control.State{
 		Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "ada", Token: "claude"}, Level: protocol.LevelDrive, Reason: strings.Repeat("look ", 40),
-		From: "gateway mcp under claude", Ahead: control.Ahead{Rule: "config.toml:3"}, Question: 4,
+		AskingProgram: "gateway mcp under claude", RuleGrant: control.RuleGrant{Rule: "config.toml:3"}, Question: 4,
 	}
 	for _, c := range []struct {
 		conf       Config
@@ -53,7 +53,7 @@ func TestAnUnreadableAnnouncementDoesNotCount(t *testing.T) {
 		s := &Status{wording: wording{conf: c.conf, state: st}}
 		_, _, _, question := s.composeNow(time.Now(), c.cols, c.rows, "")
 		require.Equal(t, c.question, question, "%+v", c)
-		s.state.Ahead = control.Ahead{}
+		s.state.RuleGrant = control.RuleGrant{}
 		_, _, _, question = s.composeNow(time.Now(), c.cols, c.rows, "")
 		require.EqualValues(t, 4, question, "what is only asked gives nothing by itself")
 	}
@@ -63,7 +63,7 @@ func TestAnUnreadableAnnouncementDoesNotCount(t *testing.T) {
 func TestTheSignSaysWhereAnAgentMayNever(t *testing.T) {
 	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 	defer s.Close()
-	s.ShowState(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"}, Away: "ssh", Never: "config.toml:7"})
+	s.ShowState(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"}, OtherProgram: "ssh", NeverRule: "config.toml:7"})
 	require.Equal(t, ` ada waits: never in ssh · Ctrl+\ `, s.signForms(time.Now())[0])
 	require.Equal(t, "[ada waits: never in ssh]", s.titleTag(time.Now()))
 	s.ShowControlChange(control.Event{Granted: true, Rule: "config.toml:3", Agent: control.Agent{Name: "ada"}, Level: protocol.LevelDrive}, "", "")

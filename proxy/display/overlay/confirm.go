@@ -11,7 +11,7 @@ import (
 // last character.
 func (w *wording) approvalLine(cols, rows int) string {
 	text, keys := w.confirmQuestion(w.state.Agent.Name, w.state.Pending,
-		w.state.Again && cols >= narrow)
+		w.state.GrantKeyIgnored && cols >= narrow)
 	return notice.Rows(cols, rows-1, text, keys)
 }
 
@@ -60,7 +60,7 @@ func pressAgain(again bool) string {
 
 // occupiedLine is the notice that an agent's input waits until the user has submitted the line.
 func (w *wording) occupiedLine(cols, rows int) string {
-	keys := pressAgain(w.state.Again && cols >= narrow) + w.grantLetsType() + " · " +
+	keys := pressAgain(w.state.GrantKeyIgnored && cols >= narrow) + w.grantLetsType() + " · " +
 		w.conf.Reclaim + " stops it"
 	return notice.Rows(cols, min(rows-1, tellRows), w.whoWaits(), keys)
 }
@@ -77,6 +77,6 @@ func (w *wording) approvalTitle() string {
 		more := len(r) - maxTitleInput
 		text = fmt.Sprintf("%s… and %d more characters", string(r[:maxTitleInput]), more)
 	}
-	return "[" + w.state.Agent.Name + ": " + pressAgain(w.state.Again) + w.grantLabel() +
+	return "[" + w.state.Agent.Name + ": " + pressAgain(w.state.GrantKeyIgnored) + w.grantLabel() +
 		" sends " + text + ", " + w.conf.Reclaim + " refuses]"
 }

@@ -20,7 +20,7 @@ func (w *wording) isAnswerable(line string, cols, rows int) bool {
 		return w.FitsScreen(st.Agent.Name, st.Pending, cols, rows)
 	case st.Occupied:
 		return holdsText(line, w.whoWaits()) && holdsText(line, w.grantLetsType())
-	case st.Phase == control.Asked && st.Ahead.Rule != "":
+	case st.Phase == control.Asked && st.RuleGrant.Rule != "":
 		return w.isAnnouncementLegible(cols, rows)
 	case st.Phase == control.Asked:
 		return holdsText(line, w.controlWish()) && holdsText(line, w.allowLabel()) ||
@@ -74,7 +74,7 @@ func caretNotation(key string) string { return strings.Replace(key, "Ctrl+", "^"
 // remark that there is no room.
 func (w *wording) crampedLine(cols, rows int) string {
 	var forms []string
-	if st := w.state; st.Phase == control.Asked && st.Ahead.Rule == "" && st.Pending.Keys == "" &&
+	if st := w.state; st.Phase == control.Asked && st.RuleGrant.Rule == "" && st.Pending.Keys == "" &&
 		!st.Occupied {
 		forms = w.shortQuestions()
 	}
@@ -94,7 +94,7 @@ func (w *wording) crampedLine(cols, rows int) string {
 // replaceUnreadable replaces a line that cannot be answered. It returns the new line and the
 // question that it asks, or 0.
 func (w *wording) replaceUnreadable(line string, question uint64, cols, rows int) (string, uint64) {
-	if !w.conf.Line || w.state.Phase == control.Asked && w.state.Ahead.Rule != "" {
+	if !w.conf.Line || w.state.Phase == control.Asked && w.state.RuleGrant.Rule != "" {
 		return line, 0
 	}
 	if line = w.crampedLine(cols, rows); !w.isAnswerable(line, cols, rows) {

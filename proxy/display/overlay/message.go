@@ -38,7 +38,7 @@ type inbox struct {
 	current *message // is shown, or comes next
 	drawn   time.Time
 	until   time.Time     // when current goes by itself, zero before it is drawn
-	heard   control.Heard // the agent's message that was drawn last
+	heard   control.SeenMessage // the agent's message that was drawn last
 	missed  []*message    // the user touched no key while they were shown: they are in the menu
 	onLine  *message      // the one on the newest line
 	timer   *time.Timer
@@ -117,8 +117,8 @@ func (s *Status) answerLate(w *message) {
 // answerSender reports once to the sender what becomes of the message.
 func (s *Status) answerSender(w *message, reason protocol.Waiting) {
 	s.mu.Lock()
-	tell := w.Tell
-	w.Tell = nil
+	tell := w.Report
+	w.Report = nil
 	s.mu.Unlock()
 	if tell != nil {
 		tell(reason)
@@ -146,7 +146,7 @@ func (s *Status) nextMessageLocked(now time.Time) bool {
 func (m *inbox) currentLine(cols, rows int) string {
 	w := m.current
 	m.onLine = w
-	return notice.Quote(cols, min(rows-1, messageRows), w.Who+": ", w.Text, "")
+	return notice.Quote(cols, min(rows-1, messageRows), w.Sender+": ", w.Text, "")
 }
 
 // noteOnLineLocked notes which message the newest line holds after before, and reports whether to
@@ -170,7 +170,7 @@ func (m *inbox) missedLine(now time.Time, cols, rows int, keys string) string {
 	return notice.Quote(
 		cols,
 		min(rows-1, messageRows+menuRows),
-		w.Who+", "+notice.Span(now.Sub(w.Came))+" ago: ",
+		w.Sender+", "+notice.Span(now.Sub(w.ReceivedAt))+" ago: ",
 		w.Text,
 		keys,
 	)
@@ -186,7 +186,7 @@ func (s *Status) titleMessageLocked(now time.Time) string {
 		if m.onLine = m.current; len(text) > titlePart {
 			text = append(text[:titlePart], '…')
 		}
-		return " [" + m.current.Who + ": “" + string(text) + "”]"
+		return " [" + m.current.Sender + ": “" + string(text) + "”]"
 	case len(m.missed) > 0:
 		return " [message: " + s.conf.Reclaim + "]"
 	}
@@ -205,7 +205,7 @@ func (s *Status) noteDrawn() {
 	}
 	m.drawn = time.Now()
 	if w.From.ID != "" {
-		m.heard = control.Heard{From: w.From, At: m.drawn}
+		m.heard = control.SeenMessage{From: w.From, At: m.drawn}
 	}
 	if w == m.current {
 		stay := messageFor + time.Duration(len([]rune(w.Text)))*messageForEach
@@ -225,7 +225,7 @@ func (s *Status) noteDrawn() {
 }
 
 // LastSeenMessage returns the agent's message that the user saw last, or the one on the line.
-func (s *Status) LastSeenMessage() control.Heard {
+func (s *Status) LastSeenMessage() control.SeenMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.inbox.heard

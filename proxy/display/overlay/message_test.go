@@ -26,7 +26,7 @@ func listening(t *testing.T) *listener {
 
 // receive takes a message, as the session does.
 func (l *listener) receive(name, text string) error {
-	return l.QueueMessage(control.Note{Who: "message from “" + name + "”", Text: notice.Message(text), Came: time.Now(), Tell: func(w protocol.Waiting) {
+	return l.QueueMessage(control.Note{Sender: "message from “" + name + "”", Text: notice.Message(text), ReceivedAt: time.Now(), Report: func(w protocol.Waiting) {
 		l.told = append(l.told, name+": "+string(w))
 	}})
 }

@@ -75,7 +75,7 @@ func (s *Status) remarkOnRequestEnd(e control.Event) bool {
 		if text = e.Agent.Name + " is refused"; e.By != "" {
 			text = e.By + " refused " + e.Agent.Name
 		}
-		if e.Shut {
+		if e.Blocked {
 			text += ", and may not ask again until you open the menu (" + s.conf.Reclaim + ")"
 		}
 	case protocol.ReasonExpired:
@@ -91,14 +91,14 @@ func (s *Status) remarkOnRequestEnd(e control.Event) bool {
 // noteForegroundLocked notes that another program took the terminal from the grant's program, or
 // gave it back.
 func (s *Status) noteForegroundLocked(state control.State) {
-	if (state.Away == "") == (s.state.Away == "") {
+	if (state.OtherProgram == "") == (s.state.OtherProgram == "") {
 		return
 	}
 	if s.away != nil {
 		s.away.Stop()
 		s.away = nil
 	}
-	if state.Away == "" {
+	if state.OtherProgram == "" {
 		return
 	}
 	s.away = time.AfterFunc(awayFor, func() {
@@ -106,12 +106,12 @@ func (s *Status) noteForegroundLocked(state control.State) {
 		st := s.state
 		s.mu.Unlock()
 		switch {
-		case st.Never != "":
-			s.ShowRemark(st.Agent.Name+" waits: your rule at "+st.Never+" keeps it out of "+st.Away,
+		case st.NeverRule != "":
+			s.ShowRemark(st.Agent.Name+" waits: your rule at "+st.NeverRule+" keeps it out of "+st.OtherProgram,
 				TellFor)
-		case st.Away != "":
+		case st.OtherProgram != "":
 			s.ShowRemark(
-				st.Agent.Name+" waits: it has the keyboard for "+st.Program+" only, and "+st.Away+
+				st.Agent.Name+" waits: it has the keyboard for "+st.Program+" only, and "+st.OtherProgram+
 					" is in the foreground", TellFor,
 			)
 		}

@@ -50,9 +50,9 @@ func (w *wording) dismissLabel() string {
 		return ""
 	case w.state.Secret == protocol.SecretHard:
 		lets := w.grantLabel() + " lets " + w.state.Agent.Name + " answer"
-		return pressAgain(w.state.Again) + lets
+		return pressAgain(w.state.GrantKeyIgnored) + lets
 	}
-	return pressAgain(w.state.Again) + w.grantLabel() + ": this is not a password"
+	return pressAgain(w.state.GrantKeyIgnored) + w.grantLabel() + ": this is not a password"
 }
 
 func (w *wording) secretTag() string {
@@ -68,7 +68,7 @@ func (s *Status) menuLine(cols, rows int) string {
 	if s.state.Hidden {
 		text, hide = "agents do not see this screen", "h shows it"
 	}
-	keys := pressAgain(s.state.Again) + s.menuGrantLabel() + " · m writes to it · " +
+	keys := pressAgain(s.state.GrantKeyIgnored) + s.menuGrantLabel() + " · m writes to it · " +
 		muteLabel(s.state.Mute) + hide +
 		" · " + s.conf.Reclaim + " sends the key" + s.conf.Leave
 	if len(s.inbox.missed) > 0 {

@@ -114,7 +114,7 @@ func (w *wording) describeKept() (text string, until time.Time) {
 // ShowRemoteTyping remarks that a person types from a page. Every other remark comes first.
 func (s *Status) ShowRemoteTyping(by string) {
 	text := by + " types from a page; " + s.conf.Reclaim + " keeps pages out for " +
-		formatDuration(control.AloneFor)
+		formatDuration(control.RemoteBlockFor)
 	s.mu.Lock()
 	now := time.Now()
 	other := s.told != "" && s.told != text && now.Before(s.until)
@@ -128,9 +128,9 @@ func (s *Status) ShowRemoteTyping(by string) {
 // activity describes in one word what the agent does with the keyboard.
 func (w *wording) activity() string {
 	switch st := w.state; {
-	case st.Never != "":
-		return "waits: never in " + notice.Clean(st.Away, signName)
-	case st.Away != "":
+	case st.NeverRule != "":
+		return "waits: never in " + notice.Clean(st.OtherProgram, signName)
+	case st.OtherProgram != "":
 		return "waits for " + notice.Clean(st.Program, signName)
 	case st.Occupied:
 		return "waits for your line"

@@ -27,7 +27,7 @@ func TestTheWordsOfTheSignR69(t *testing.T) {
 		{` claude drives <1 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Until: now.Add(time.Second)}},
 		{` claude drives 1 h 30 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Until: now.Add(90 * time.Minute)}},
 		{` claude paused 10 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Paused: true, Until: now.Add(10 * time.Minute)}},
-		{` claude waits for vim · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Program: "vim", Away: "sh"}},
+		{` claude waits for vim · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Program: "vim", OtherProgram: "sh"}},
 	} {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 		defer s.Close()

@@ -245,9 +245,9 @@ func (s *Status) lineLocked(now time.Time, cols, rows int) string {
 	case st.Occupied:
 		return s.occupiedLine(cols, rows)
 	case st.Phase == control.Asked:
-		keys := pressAgain(st.Again && cols >= narrow) + s.allowLabel() + " · " +
+		keys := pressAgain(st.GrantKeyIgnored && cols >= narrow) + s.allowLabel() + " · " +
 			s.conf.Reclaim + " refuses"
-		if st.Ahead.Rule != "" {
+		if st.RuleGrant.Rule != "" {
 			keys = s.conf.Reclaim + " refuses"
 		}
 		return notice.Rows(cols, maxQuestionRows(cols, rows), s.controlQuestion(), keys)
@@ -283,13 +283,13 @@ func (s *Status) titleTag(now time.Time) string {
 	case st.Pending.Keys != "":
 		return "[agent asks]"
 	case st.Occupied && !s.conf.Line:
-		return "[" + st.Agent.Name + " waits for your line: " + pressAgain(st.Again) +
+		return "[" + st.Agent.Name + " waits for your line: " + pressAgain(st.GrantKeyIgnored) +
 			s.grantLabel() + " lets it type]"
 	case st.Occupied:
 		return "[" + st.Agent.Name + " waits for your line]"
-	case st.Never != "":
-		return "[" + st.Agent.Name + " waits: never in " + st.Away + "]"
-	case st.Away != "":
+	case st.NeverRule != "":
+		return "[" + st.Agent.Name + " waits: never in " + st.OtherProgram + "]"
+	case st.OtherProgram != "":
 		return "[" + st.Agent.Name + " waits for " + st.Program + "]"
 	case st.Phase == control.Granted && st.Paused:
 		return "[" + st.Agent.Name + " paused]"
@@ -297,12 +297,12 @@ func (s *Status) titleTag(now time.Time) string {
 		return "[" + st.Agent.Name + " types]"
 	case st.Phase == control.Granted:
 		return "[" + st.Agent.Name + " drives]"
-	case st.Phase == control.Asked && !s.conf.Line && st.Ahead.Rule != "":
+	case st.Phase == control.Asked && !s.conf.Line && st.RuleGrant.Rule != "":
 		return "[" + s.namedAsker(st.Agent.Name) + s.upcomingGrant() + ": " + s.conf.Reclaim +
 			" refuses]"
 	case st.Phase == control.Asked && !s.conf.Line:
 		return "[" + s.namedAsker(st.Agent.Name) + " asks to " + s.wantedGrant() + ": " +
-			pressAgain(st.Again) + s.grantLabel() + " allows, " + s.conf.Reclaim + " refuses]"
+			pressAgain(st.GrantKeyIgnored) + s.grantLabel() + " allows, " + s.conf.Reclaim + " refuses]"
 	case st.Phase == control.Asked:
 		return "[agent asks]"
 	case s.alone:

@@ -143,7 +143,7 @@ func TestTheUserIsToldHowLongControlLastsR70(t *testing.T) {
 		"ada no longer asks: no one answered":                                     {Reason: protocol.ReasonExpired, Request: true},
 		"ada is refused ":                                                         {Reason: protocol.ReasonRefused, Request: true},
 		"phone refused ada ":                                                      {Reason: protocol.ReasonRefused, Request: true, By: "phone"},
-		"ada is refused, and may not ask again until you open the menu (Ctrl+\\)": {Reason: protocol.ReasonRefused, Request: true, Shut: true},
+		"ada is refused, and may not ask again until you open the menu (Ctrl+\\)": {Reason: protocol.ReasonRefused, Request: true, Blocked: true},
 	} {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 		e.Agent = ada
@@ -200,16 +200,16 @@ func TestACtrlGThatDoesNotCountIsSeenR71(t *testing.T) {
 				continue
 			}
 			require.NotContains(t, shown(), "press again", name)
-			st.Again = true
+			st.GrantKeyIgnored = true
 			require.Contains(t, shown(), "press again: Ctrl+G", name)
-			st.Again = false
+			st.GrantKeyIgnored = false
 		}
 	}
 	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: "Ctrl+G", Repaint: func() {}})
 	for cols := range 120 {
 		if s.FitsScreen("ada", held.Pending, cols, 3) {
 			s.state = held
-			s.state.Again = true
+			s.state.GrantKeyIgnored = true
 			require.Contains(t, s.approvalLine(cols, 3), "<Enter>", "%d columns", cols)
 		}
 	}
@@ -263,7 +263,7 @@ func TestEverySentenceNamesTheKeysInForce(t *testing.T) {
 	}{
 		"asks":         {control.State{Phase: control.Asked, Agent: ada, Level: protocol.LevelDrive, Reason: "try"}, true, true},
 		"another asks": {control.State{Phase: control.Asked, Agent: ada, Level: protocol.LevelType, Another: true}, true, true},
-		"by a rule":    {control.State{Phase: control.Asked, Agent: ada, Ahead: control.Ahead{Rule: "config.toml:2"}}, false, true},
+		"by a rule":    {control.State{Phase: control.Asked, Agent: ada, RuleGrant: control.RuleGrant{Rule: "config.toml:2"}}, false, true},
 		"submits":      {control.State{Phase: control.Granted, Agent: ada, Pending: control.Confirmation{Keys: "Enter"}}, true, true},
 		"clicks":       {control.State{Phase: control.Granted, Agent: ada, Pending: control.Confirmation{Keys: "click", Mouse: true}}, true, true},
 		"occupied":     {control.State{Phase: control.Granted, Agent: ada, Occupied: true}, true, true},

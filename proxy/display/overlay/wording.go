@@ -40,7 +40,7 @@ func maxQuestionRows(cols, rows int) int {
 // controlQuestion is the question for control. The name stands in quotation marks: the agent chose
 // it.
 func (w *wording) controlQuestion() string {
-	if w.state.Ahead.Rule != "" {
+	if w.state.RuleGrant.Rule != "" {
 		return w.announcement()
 	}
 	return w.controlWish() + ": “" + w.state.Reason + "”"

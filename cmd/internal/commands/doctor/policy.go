@@ -103,7 +103,7 @@ func runPolicyCheck(ctx context.Context, env *cli.Env, in policyOptions) error {
 		return programFailure(in.program, err)
 	}
 	token, note := localToken(in.agent)
-	got := policy.NewSource(rules, cmp.Or(in.host, host), nil).Judge(policy.Ask{
+	got := policy.NewSource(rules, cmp.Or(in.host, host), nil).Judge(policy.Request{
 		Agent:   policy.Agent{Token: token, Names: []string{in.agent}},
 		Program: program,
 		Level:   protocol.Level(in.level),
@@ -148,7 +148,7 @@ func localToken(name string) (token, note string) {
 }
 
 func printVerdict(env *cli.Env, in policyOptions, got policy.Verdict, notes []string) error {
-	v := verdict{Answer: got.Answer, Rule: got.Rule.At, Why: got.Why, Notes: notes}
+	v := verdict{Answer: got.Answer, Rule: got.Rule.At, Why: got.Reasons, Notes: notes}
 	var answer string
 	switch got.Answer {
 	case policy.Allows:
@@ -162,7 +162,7 @@ func printVerdict(env *cli.Env, in policyOptions, got policy.Verdict, notes []st
 		answer = "asks: you decide"
 	}
 	lines := []string{answer}
-	for _, why := range got.Why {
+	for _, why := range got.Reasons {
 		lines = append(lines, "  "+why)
 	}
 	for _, note := range notes {

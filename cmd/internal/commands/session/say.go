@@ -106,9 +106,9 @@ func sayToAgent(ctx context.Context, env *cli.Env, id, message string) error {
 	switch n := utf8.RuneCountInString(message); {
 	case n == 0:
 		return cli.Usage("say: the message is empty")
-	case n > control.MessageMax:
+	case n > control.MaxMessage:
 		return cli.Usage("say: the message is %d characters long; the limit is %d", n,
-			control.MessageMax)
+			control.MaxMessage)
 	}
 	if err := env.RequireOutside("use a terminal that no agent sees; in the session itself, press " +
 		"the reclaim key and then m"); err != nil {

@@ -226,7 +226,7 @@ func setRule(r *policy.Rule, key, text string) (wanted string) {
 	switch key {
 	case "agent":
 		if r.Agent = text; r.Never {
-			r.Shown = names.DisplayName(text)
+			r.DisplayName = names.DisplayName(text)
 		}
 	case "host":
 		r.Host = text

@@ -45,7 +45,7 @@ agent = 'claude-code'
 			{Agent: "claude", Program: "psql", Level: protocol.LevelType, For: 10 * time.Minute, At: name + ":4"},
 			{Agent: "codex", Program: "*", Directory: filepath.Join(home, "src"), Host: "desk", Level: protocol.LevelDrive, For: 90 * time.Second, At: name + ":10"},
 		},
-		Never: []policy.Rule{{Never: true, Program: home + "/bin/x", At: name + ":8"}, {Never: true, Agent: "claude-code", Shown: "Claude Code", At: name + ":17"}},
+		Never: []policy.Rule{{Never: true, Program: home + "/bin/x", At: name + ":8"}, {Never: true, Agent: "claude-code", DisplayName: "Claude Code", At: name + ":17"}},
 	}, set)
 	none, err := (*File)(nil).Policy()
 	require.NoError(t, err)

@@ -6,8 +6,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// GrantOwnTerminal gives an agent control without a question: in the agent's own terminal, which no
-// user watches. It does nothing if an agent has control or asks for it.
+// GrantOwnTerminal gives an agent control of its own terminal, which no user watches, without a
+// question. It does nothing if an agent has control or asks for it.
 func (m *Machine) GrantOwnTerminal(now time.Time, r Request) {
 	m.Tick(now)
 	if m.phase != Observing {
@@ -18,7 +18,7 @@ func (m *Machine) GrantOwnTerminal(now time.Time, r Request) {
 	if r.ID != "" {
 		m.waiting = []string{r.ID}
 	}
-	m.giveControl(now, m.userLimit(), Event{Own: true})
+	m.giveControl(now, m.userLimit(), Event{OwnTerminal: true})
 }
 
 // SetAttached notes that people attached to a session or that the last one detached. A question

@@ -5,28 +5,29 @@ import (
 	"fmt"
 )
 
-// LongLineError refuses input that would make a line longer than the kernel collects: it drops the
-// rest of such a line, and the program runs the truncated one.
+// LongLineError refuses input that would make a line longer than the kernel collects: the kernel
+// drops the rest of such a line, and the program would run the truncated line.
 type LongLineError struct {
-	// Stands is the present length of the line, Size what it would become, and Most its limit, in
+	// Present is the present length of the line, Size what it would become, and Most its limit, in
 	// bytes.
-	Stands, Size, Most int
+	Present, Size, Limit int
 }
 
 // Error implements error: a sentence for the agent.
 func (e *LongLineError) Error() string {
 	message := fmt.Sprintf(
 		"the program reads whole lines, of which the kernel keeps %d bytes: this one would have %d",
-		e.Most, e.Size,
+		e.Limit, e.Size,
 	)
-	if e.Stands > 0 {
-		message += fmt.Sprintf(", %d of them are there already", e.Stands)
+	if e.Present > 0 {
+		message += fmt.Sprintf(", %d of them are there already", e.Present)
 	}
 	return message + "; end lines earlier, or put the text into a file"
 }
 
-// collected is an upper bound of the line that the kernel collects. Erased characters count.
-type collected struct {
+// collectedLine bounds the length of the line that the kernel collects. It counts erased
+// characters, too.
+type collectedLine struct {
 	spell  uint64
 	n      int
 	quoted bool // the next character is text
@@ -35,11 +36,11 @@ type collected struct {
 // literalNext is the usual VLNEXT, which makes the next character text.
 const literalNext = 0x16
 
-// addWritten notes what is written in a spell of canonical mode, or 0, with the characters that end
-// a line in it. It returns the greatest length of the line meanwhile.
-func (c *collected) addWritten(spell uint64, ends []byte, b []byte) (longest int) {
+// addWritten notes bytes that are written in a spell of canonical mode (0 for raw mode), in which
+// ends are the characters that end a line. It returns the greatest length of the line meanwhile.
+func (c *collectedLine) addWritten(spell uint64, ends []byte, b []byte) (longest int) {
 	if c.spell != spell || spell == 0 {
-		*c = collected{spell: spell}
+		*c = collectedLine{spell: spell}
 	}
 	if spell == 0 {
 		return 0
@@ -64,7 +65,7 @@ func (c *collected) addWritten(spell uint64, ends []byte, b []byte) (longest int
 // collected line too long.
 func (p *Pump) refuseLong(job *pending, pieces []Piece) (refused bool) {
 	spell, ends := p.Program.CanonicalSpell()
-	if spell == 0 || p.LineMost == 0 || job.fits == spell {
+	if spell == 0 || p.MaxLine == 0 || job.fits == spell {
 		return false
 	}
 	line, present, longest := p.collected, 0, 0
@@ -77,10 +78,10 @@ func (p *Pump) refuseLong(job *pending, pieces []Piece) (refused bool) {
 		}
 		longest = max(longest, line.addWritten(spell, ends[:], piece.Bytes))
 	}
-	if longest <= p.LineMost {
+	if longest <= p.MaxLine {
 		job.fits = spell
 		return false
 	}
-	p.answerHead(Failed, &LongLineError{Stands: present, Size: longest, Most: p.LineMost})
+	p.answerHead(Failed, &LongLineError{Present: present, Size: longest, Limit: p.MaxLine})
 	return true
 }

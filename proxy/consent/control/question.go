@@ -2,36 +2,36 @@ package control
 
 import "time"
 
-// Times until the grant key counts as the answer to a question.
+// Times after which the grant key counts as the answer to a question.
 const (
-	// Drawn is how long a question must have been on the screen: keys pressed before it appeared
-	// were meant for something else.
-	Drawn = 300 * time.Millisecond
-	// DrawnUnawares is the same for a question that the user does not expect: they pressed a key
+	// MinShown is how long a question must have been on the screen: keys pressed before that were
+	// meant for something else.
+	MinShown = 300 * time.Millisecond
+	// MinShownUnexpected is the same for a question that the user does not expect: they pressed a key
 	// within TypingFor before it came, or since, or another question was there within AnotherFor.
 	// Their Ctrl+G may be meant for the program, or for the other question.
-	DrawnUnawares = 1500 * time.Millisecond
-	// TypingFor is described at DrawnUnawares.
+	MinShownUnexpected = 1500 * time.Millisecond
+	// TypingFor is described at MinShownUnexpected.
 	TypingFor = 5 * time.Second
-	// AnotherFor is described at DrawnUnawares.
+	// AnotherFor is described at MinShownUnexpected.
 	AnotherFor = 10 * time.Second
 )
 
-// past is the last question that ended, or the end of a grant.
-type past struct {
+// endedQuestion is a question, or a grant, that has ended.
+type endedQuestion struct {
 	at       time.Time
 	agent    string // id of its agent; "" for the menu and for prompts
 	answered bool   // the user gave control or let the input through
 }
 
-// startQuestion begins a new question to the user, or ends the last one. It is not drawn yet; the
-// drawing of an earlier question does not count.
+// startQuestion begins a new question to the user, or ends the last one. It counts as not drawn
+// until NoteShown: only the drawing of an earlier question may be on the screen.
 func (g *grant) startQuestion(now time.Time) {
 	g.number++
 	g.shown, g.begun = time.Time{}, now
-	g.unawares = g.isUnexpected(now)
-	g.another = g.phase == Asked && isWithin(now, g.past.at, AnotherFor) && g.past.agent != "" &&
-		g.past.agent != g.agent.ID
+	g.unexpected = g.isUnexpected(now)
+	g.another = g.phase == Asked && isWithin(now, g.lastQuestion.at, AnotherFor) && g.lastQuestion.agent != "" &&
+		g.lastQuestion.agent != g.agent.ID
 }
 
 // isUnexpected reports whether the question that begins now is unexpected. The menu never is. A
@@ -44,13 +44,13 @@ func (q *question) isUnexpected(now time.Time) bool {
 	case isWithin(now, q.typed, TypingFor):
 		return true
 	}
-	rhythm := q.isConfirming() && q.past.answered
-	return isWithin(now, q.past.at, AnotherFor) && !rhythm
+	rhythm := q.isConfirming() && q.lastQuestion.answered
+	return isWithin(now, q.lastQuestion.at, AnotherFor) && !rhythm
 }
 
 // endQuestion notes that a question is over.
 func (q *question) endQuestion(now time.Time, agentID string, answered bool) {
-	q.past = past{at: now, agent: agentID, answered: answered}
+	q.lastQuestion = endedQuestion{at: now, agent: agentID, answered: answered}
 }
 
 func (q *question) closeMenu(now time.Time) {
@@ -81,9 +81,9 @@ func (q *question) Question() uint64 { return q.number }
 // isAnswerable reports whether the question has been readable long enough for a key to be meant as
 // its answer.
 func (q *question) isAnswerable(now time.Time) bool {
-	minShown := Drawn
-	if q.unawares || q.menu.IsZero() && q.typed.After(q.begun) {
-		minShown = DrawnUnawares
+	minShown := MinShown
+	if q.unexpected || q.menu.IsZero() && q.typed.After(q.begun) {
+		minShown = MinShownUnexpected
 	}
 	return !q.shown.IsZero() && now.Sub(q.shown) >= minShown
 }

@@ -7,12 +7,12 @@ import (
 
 // Times until an agent may ask again after the user refused.
 const (
-	// AgainSoon is the wait of the refused agent after the first refusal, and of any other agent
-	// after every refusal. AgainLater is that after the second. After the third the user must open
-	// the menu.
-	AgainSoon  = 10 * time.Second
-	AgainLater = time.Minute
-	// CrowdFor is how long refusals of all agents count together: an agent may come under another
+	// FirstRefusalWait is the wait of the refused agent after the first refusal, and of any other
+	// agent after every refusal. SecondRefusalWait is the wait of the refused agent after the
+	// second. After the third the user must open the menu.
+	FirstRefusalWait  = 10 * time.Second
+	SecondRefusalWait = time.Minute
+	// CrowdFor is how long refusals of all agents count together: an agent may return under another
 	// name.
 	CrowdFor = 10 * time.Minute
 	// asksBurst questions of agents may be drawn at once without any answer of the user, and one
@@ -67,14 +67,14 @@ type streak struct {
 
 // refusal is the record of an agent that the user refused or muted.
 type refusal struct {
-	streak // given control ends it
+	streak // a grant ends it
 	agent  Agent
 	asks   streak // of questions in a conversation; an answer that allows ends it
 	muted  bool
 }
 
-// manners limits how often agents ask. Owned by the machine.
-type manners struct {
+// askLimits limits how often agents ask.
+type askLimits struct {
 	refusals []*refusal // the oldest first
 	crowd    streak     // of all agents together
 	paid     time.Time  // when the rate limit has recovered from all drawn questions
@@ -83,10 +83,10 @@ type manners struct {
 // isSameAgent reports whether two agents count as one: by id, or by what identifies them under
 // another id.
 func (a Agent) isSameAgent(b Agent) bool {
-	return a.ID == b.ID || a.Kin != "" && a.Kin == b.Kin || a.Token != "" && a.Token == b.Token
+	return a.ID == b.ID || a.Identity != "" && a.Identity == b.Identity || a.Token != "" && a.Token == b.Token
 }
 
-func (n *manners) findRefusal(a Agent) *refusal {
+func (n *askLimits) findRefusal(a Agent) *refusal {
 	for _, r := range n.refusals {
 		if r.agent.isSameAgent(a) {
 			return r
@@ -96,7 +96,7 @@ func (n *manners) findRefusal(a Agent) *refusal {
 }
 
 // findOrAdd returns the entry of an agent. Over the limit it drops the oldest unmuted one.
-func (n *manners) findOrAdd(a Agent) *refusal {
+func (n *askLimits) findOrAdd(a Agent) *refusal {
 	if r := n.findRefusal(a); r != nil {
 		return r
 	}
@@ -114,7 +114,7 @@ func (n *manners) findOrAdd(a Agent) *refusal {
 
 // noteRefusal notes that the user refused an agent. It reports whether that agent may not ask again
 // before the user opens the menu.
-func (n *manners) noteRefusal(now time.Time, a Agent) (shut bool) {
+func (n *askLimits) noteRefusal(now time.Time, a Agent) (shut bool) {
 	r := n.findOrAdd(a)
 	r.times, r.at = r.times+1, now
 	if !isWithin(now, n.crowd.at, CrowdFor) {
@@ -125,16 +125,16 @@ func (n *manners) noteRefusal(now time.Time, a Agent) (shut bool) {
 }
 
 // noteTrust notes that the user gave an agent control.
-func (n *manners) noteTrust(a Agent) {
+func (n *askLimits) noteTrust(a Agent) {
 	if r := n.findRefusal(a); r != nil {
 		r.streak = streak{}
 	}
 	n.crowd, n.paid = streak{}, time.Time{}
 }
 
-// endWaits lets all unmuted agents ask: the user opened the menu. An agent refused once more waits
-// as long as before.
-func (n *manners) endWaits() {
+// endWaits lets all unmuted agents ask again: the user opened the menu. The refusals still count:
+// the next one makes an agent wait longer.
+func (n *askLimits) endWaits() {
 	for _, r := range n.refusals {
 		r.at, r.asks.at = time.Time{}, time.Time{}
 	}
@@ -144,7 +144,7 @@ func (n *manners) endWaits() {
 // AskRefusal returns why a question of an agent in a conversation is not put to people now: a
 // *NotNow, or nil. An agent refused there may ask something else at once; a second refusal in a
 // row, and each further one, makes it wait. Its other requests do not wait for that.
-func (n *manners) AskRefusal(now time.Time, a Agent) error {
+func (n *askLimits) AskRefusal(now time.Time, a Agent) error {
 	r := n.findRefusal(a)
 	if r == nil {
 		return nil
@@ -159,7 +159,7 @@ func (n *manners) AskRefusal(now time.Time, a Agent) error {
 }
 
 // NoteReply notes how a person answered an agent's question in a conversation.
-func (n *manners) NoteReply(now time.Time, a Agent, refused bool) {
+func (n *askLimits) NoteReply(now time.Time, a Agent, refused bool) {
 	if refused {
 		r := n.findOrAdd(a)
 		r.asks = streak{times: r.asks.times + 1, at: now}
@@ -169,19 +169,19 @@ func (n *manners) NoteReply(now time.Time, a Agent, refused bool) {
 }
 
 // IsMuted reports whether the user muted an agent.
-func (n *manners) IsMuted(a Agent) bool {
+func (n *askLimits) IsMuted(a Agent) bool {
 	r := n.findRefusal(a)
 	return r != nil && r.muted
 }
 
 // mayAsk returns why an agent may not ask now. If it may, it returns nil and the question counts.
-func (n *manners) mayAsk(now time.Time, a Agent) *NotNow {
+func (n *askLimits) mayAsk(now time.Time, a Agent) *NotNow {
 	if r := n.findRefusal(a); r != nil && r.times > 0 {
 		if wait, ok := r.remainingWait(now, r.times); !ok {
 			return &NotNow{For: wait, Times: r.times}
 		}
 	}
-	// The other steps only concern another agent, which has not seen the refusal before.
+	// The step grows more slowly for other agents, which did not see the earlier refusals.
 	if wait, ok := n.crowd.remainingWait(now, (n.crowd.times+1)/2); !ok {
 		return &NotNow{For: wait}
 	}
@@ -204,9 +204,9 @@ func (r *streak) remainingWait(now time.Time, step int) (wait time.Duration, ok 
 	}
 	switch step {
 	case 1:
-		wait = AgainSoon
+		wait = FirstRefusalWait
 	case 2:
-		wait = AgainLater
+		wait = SecondRefusalWait
 	default:
 		return 0, false
 	}

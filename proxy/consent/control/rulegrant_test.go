@@ -10,13 +10,13 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-var psql = control.Front{Group: 7, Name: "psql", File: "1:1"}
+var psql = control.Foreground{Group: 7, Name: "psql", File: "1:1"}
 
 // ruled asks with a rule that gives level for ten minutes in front of psql.
 func ruled(level protocol.Level) control.Request {
 	return control.Request{
 		ID: "1", Agent: control.Agent{ID: "a", Name: "claude", Token: "claude"}, Level: protocol.LevelType, Reason: "look",
-		Ahead: control.Ahead{Rule: "c:1", Level: level, For: 5 * time.Minute, Bound: true, Front: psql},
+		RuleGrant: control.RuleGrant{Rule: "c:1", Level: level, For: 5 * time.Minute, OneProgram: true, Foreground: psql},
 	}
 }
 
@@ -51,7 +51,7 @@ func TestARuleIsAnnouncedAndThenGives(t *testing.T) {
 	require.Len(t, events, 1)
 	require.Equal(t, "rule c:1", events[0].Decider())
 	// The shell behind it gets nothing, and neither does a program that runs in its place.
-	for _, f := range []control.Front{{Group: 8, Name: "psql", File: "1:1"}, {Group: 7, Name: "psql", File: "1:2"}, {Group: 7}, {}} {
+	for _, f := range []control.Foreground{{Group: 8, Name: "psql", File: "1:1"}, {Group: 7, Name: "psql", File: "1:2"}, {Group: 7}, {}} {
 		m.SetForeground(f)
 		require.True(t, m.IsPausedByProgram(), "%v", f)
 	}
@@ -81,9 +81,9 @@ func TestARuleDoesNotGive(t *testing.T) {
 	above := ruled(protocol.LevelType)
 	above.Level = protocol.LevelDrive
 	another := ruled(protocol.LevelDrive)
-	another.Ahead.Front.File = "1:3"
+	another.RuleGrant.Foreground.File = "1:3"
 	endless := ruled(protocol.LevelDrive)
-	endless.Ahead.For = 0
+	endless.RuleGrant.For = 0
 	for name, r := range map[string]control.Request{"a higher level": above, "another program": another, "without an end": endless} {
 		m := watching(t, r)
 		require.Equal(t, control.Asked, m.Phase(), name)
@@ -94,7 +94,7 @@ func TestARuleDoesNotGive(t *testing.T) {
 	require.ErrorIs(t, m.Request(t0, ruled(protocol.LevelDrive)), control.ErrNobody)
 
 	for name, change := range map[string]func(m *control.Machine){
-		"the program changed": func(m *control.Machine) { m.SetForeground(control.Front{Group: 8, File: "1:1"}) },
+		"the program changed": func(m *control.Machine) { m.SetForeground(control.Foreground{Group: 8, File: "1:1"}) },
 		"never":               func(m *control.Machine) { m.SetForbidden("c:9", true) },
 	} {
 		m := watching(t, ruled(protocol.LevelDrive))
@@ -161,7 +161,7 @@ func TestARefusedTokenWaits(t *testing.T) {
 	m := watching(t, ruled(protocol.LevelDrive))
 	m.ReclaimKey(t0)
 	again := ruled(protocol.LevelDrive)
-	again.Agent = control.Agent{ID: "z", Name: "other", Kin: "name other", Token: "claude"}
+	again.Agent = control.Agent{ID: "z", Name: "other", Identity: "name other", Token: "claude"}
 	require.ErrorContains(t, m.Request(after(time.Second), again), "the user refused you")
 }
 
@@ -173,11 +173,11 @@ func TestNeverPausesAnExistingGrant(t *testing.T) {
 	m.SetForbidden("c:9", true)
 	s := m.State(t0)
 	require.True(t, m.IsPausedByProgram())
-	require.Equal(t, []string{"c:9", "psql", ""}, []string{s.Never, s.Away, s.Program})
+	require.Equal(t, []string{"c:9", "psql", ""}, []string{s.NeverRule, s.OtherProgram, s.Program})
 	require.True(t, s.Guarded)
 	m.SetForbidden("", true)
 	require.False(t, m.IsPausedByProgram())
-	require.Empty(t, m.State(t0).Never)
+	require.Empty(t, m.State(t0).NeverRule)
 	m.SetForbidden("c:9", true)
 	m.End(t0, protocol.ReasonExpired)
 	require.False(t, m.IsPausedByProgram())

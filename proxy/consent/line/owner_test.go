@@ -10,49 +10,49 @@ import (
 
 // TestTheLinesOwner walks through the states of the diagram.
 func TestTheLinesOwner(t *testing.T) {
-	waits := line.Doing{Group: 7, Prompt: line.Editor, Read: true, Waits: true, Known: true}
-	with := func(change func(d *line.Doing)) line.Doing {
+	waits := line.Activity{Group: 7, Prompt: line.Editor, Read: true, Waits: true, Known: true}
+	with := func(change func(d *line.Activity)) line.Activity {
 		d := waits
 		change(&d)
 		return d
 	}
-	runs := with(func(d *line.Doing) { d.Waits = false })
+	runs := with(func(d *line.Activity) { d.Waits = false })
 	for name, c := range map[string]struct {
 		does  func(p *typing)
-		doing line.Doing
+		doing line.Activity
 		want  line.Owner
 		shown string
 	}{
 		"nobody typed":                      {func(*typing) {}, waits, line.Free, ""},
-		"a key stands there":                {func(p *typing) { p.user("l", "l") }, waits, line.Users, "l"},
+		"a key stands there":                {func(p *typing) { p.user("l", "l") }, waits, line.Taken, "l"},
 		"a key is on its way":               {func(p *typing) { p.user("l", "") }, runs, line.Pending, ""},
-		"a key was not read":                {func(p *typing) { p.user("l", "") }, with(func(d *line.Doing) { d.Read = false }), line.Pending, ""},
+		"a key was not read":                {func(p *typing) { p.user("l", "") }, with(func(d *line.Activity) { d.Read = false }), line.Pending, ""},
 		"a key left nothing":                {func(p *typing) { p.user("\x0c", "") }, waits, line.Free, ""},
 		"it was erased":                     {func(p *typing) { p.user("l", "l"); p.user("\x7f", "\b \b") }, waits, line.Free, ""},
 		"submitted":                         {func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, runs, line.Pending, ""},
 		"submitted, and answered":           {func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n$ ") }, waits, line.Free, ""},
-		"submitted, and asked for the rest": {func(p *typing) { p.user("for", "for"); p.user("\r", "\r\n> ") }, waits, line.Users, "for\n> "},
-		"the same, before it waits":         {func(p *typing) { p.user("for", "for"); p.user("\r", "\r\n> ") }, runs, line.Users, "for\n> "},
+		"submitted, and asked for the rest": {func(p *typing) { p.user("for", "for"); p.user("\r", "\r\n> ") }, waits, line.Taken, "for\n> "},
+		"the same, before it waits":         {func(p *typing) { p.user("for", "for"); p.user("\r", "\r\n> ") }, runs, line.Taken, "for\n> "},
 		"submitted, and evaluated": {
-			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, with(func(d *line.Doing) { d.Waits, d.Sleeps = false, true }), line.Free, "",
+			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, with(func(d *line.Activity) { d.Waits, d.Sleeps = false, true }), line.Free, "",
 		},
 		"submitted to another program": {
-			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, with(func(d *line.Doing) { d.Waits, d.Group = false, 8 }), line.Free, "",
+			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, with(func(d *line.Activity) { d.Waits, d.Group = false, 8 }), line.Free, "",
 		},
 		"submitted where there is no line": {
-			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, with(func(d *line.Doing) { d.Waits, d.Prompt = false, line.None }), line.Free, "",
+			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, with(func(d *line.Activity) { d.Waits, d.Prompt = false, line.None }), line.Free, "",
 		},
 		"a system that does not tell, at once": {
-			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, with(func(d *line.Doing) { d.Waits, d.Known = false, false }), line.Pending, "",
+			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, with(func(d *line.Activity) { d.Waits, d.Known = false, false }), line.Pending, "",
 		},
 		"a system that does not tell, after a moment": {
-			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n$ ") }, with(func(d *line.Doing) { d.Waits, d.Known, d.Rests = false, false, true }), line.Free, "",
+			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n$ ") }, with(func(d *line.Activity) { d.Waits, d.Known, d.Quiet = false, false, true }), line.Free, "",
 		},
 		"the user lets agents type":    {func(p *typing) { p.user("l", "l"); p.tracker.AllowAgents() }, waits, line.Free, ""},
 		"given up":                     {func(p *typing) { p.user("l", "l"); p.user("\x03", "^C\r\n$ ") }, waits, line.Free, ""},
 		"given up, before it is shown": {func(p *typing) { p.user("l", "l"); p.user("\x03", "") }, waits, line.Free, ""},
 		"given up, and kept": {
-			func(p *typing) { p.user("l", "l"); p.user("\x03", "") }, with(func(d *line.Doing) { d.Keeps = true }), line.Users, "l",
+			func(p *typing) { p.user("l", "l"); p.user("\x03", "") }, with(func(d *line.Activity) { d.KeepsLine = true }), line.Taken, "l",
 		},
 		"a clock ticks": {
 			func(p *typing) { p.user("\x0c", ""); p.shows("\r\x1b[K10:01 $ ") }, waits, line.Free, "",
@@ -63,7 +63,7 @@ func TestTheLinesOwner(t *testing.T) {
 				p.tracker.ReadPrompt(p.m)
 				p.shows("\r\x1b[Kmain* $ l")
 				p.tracker.ReadPrompt(p.m)
-			}, waits, line.Users, "l",
+			}, waits, line.Taken, "l",
 		},
 		"git answers, and the user erases": {
 			func(p *typing) {
@@ -75,24 +75,24 @@ func TestTheLinesOwner(t *testing.T) {
 			}, waits, line.Free, "",
 		},
 		"a late echo is no new prompt": {
-			func(p *typing) { p.user("l", ""); p.tracker.ReadPrompt(p.m); p.shows("l"); p.tracker.ReadPrompt(p.m) }, waits, line.Users, "l",
+			func(p *typing) { p.user("l", ""); p.tracker.ReadPrompt(p.m); p.shows("l"); p.tracker.ReadPrompt(p.m) }, waits, line.Taken, "l",
 		},
 		"so is that of the prompt's last character": {
-			func(p *typing) { p.user("$", ""); p.tracker.ReadPrompt(p.m); p.shows("$"); p.tracker.ReadPrompt(p.m) }, waits, line.Users, "$",
+			func(p *typing) { p.user("$", ""); p.tracker.ReadPrompt(p.m); p.shows("$"); p.tracker.ReadPrompt(p.m) }, waits, line.Taken, "$",
 		},
 		"what was collected, and read raw": {
 			func(p *typing) {
 				p.cooked = true
 				p.tracker.Spell = func() uint64 { return 3 }
 				p.user("q", "q")
-			}, with(func(d *line.Doing) { d.Prompt, d.Spell = line.Cooked, 5 }), line.Free, "",
+			}, with(func(d *line.Activity) { d.Prompt, d.Spell = line.Cooked, 5 }), line.Free, "",
 		},
 		"what is still collected": {
 			func(p *typing) {
 				p.cooked = true
 				p.tracker.Spell = func() uint64 { return 3 }
 				p.user("q", "q")
-			}, with(func(d *line.Doing) { d.Prompt, d.Spell = line.Cooked, 3 }), line.Users, "q",
+			}, with(func(d *line.Activity) { d.Prompt, d.Spell = line.Cooked, 3 }), line.Taken, "q",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
