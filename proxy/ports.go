@@ -52,12 +52,12 @@ func (p *program) Write(b []byte) (int, error) {
 
 // HasOutput reports whether the observer has yet to be fed something that the program printed. The
 // order matters: output goes from the kernel to the copier's hand.
-func (p *program) HasOutput() bool { return p.Child.HasOutput() || p.s.copier.InHand() }
+func (p *program) HasOutput() bool { return p.Child.HasOutput() || p.s.copier.HasUnfedOutput() }
 
 // CountQueued is CountUnread and then HasOutput.
 func (p *program) CountQueued() (unread int, output bool) {
 	unread, output = p.Child.CountQueued()
-	return unread, output || p.s.copier.InHand()
+	return unread, output || p.s.copier.HasUnfedOutput()
 }
 
 // CountWrites counts the writes that have begun, and those that have ended. It may be called from

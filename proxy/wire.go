@@ -209,7 +209,7 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 		conf.Leave = " · d detaches"
 	}
 	if s.conf.headless != nil { // people who attach keep the title of their own window
-		conf.Title, conf.Leave, draw.Untitled, conf.Colors = true, " · d leaves", true, overlay.ManyColors
+		conf.Title, conf.Leave, draw.KeepTitle, conf.Colors = true, " · d leaves", true, overlay.ManyColors
 	}
 	if s.term.HasKeyboard() && s.term.HasScreen() && overlay.TakesSequences(os.Getenv("TERM")) {
 		draw.Ask = s.asksCursor
@@ -228,7 +228,7 @@ func (s *session) wireEvents(agent *AgentConfig) {
 		After:   agent.NotifyAfter,
 		Alert:   agent.Alert,
 		Show:    s.status.ShowAlert,
-		Used:    func() time.Time { return time.UnixMilli(s.used.Load()) },
+		LastTyped:    func() time.Time { return time.UnixMilli(s.used.Load()) },
 	})
 }
 
@@ -247,8 +247,8 @@ func (s *session) copierConfig(poll *tty.Poller) copier.Config {
 		Program: s.child,
 		Screen:  s.term,
 		Poll:    poll,
-		Away:    s.behind,
-		Cooks:   s.cooksOutput,
+		TerminalTaken:    s.behind,
+		ConvertsLineFeeds:   s.cooksOutput,
 	}
 	agent := s.conf.Agent
 	if agent != nil || s.recording != nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
@@ -257,7 +257,7 @@ func (s *session) copierConfig(poll *tty.Poller) copier.Config {
 	if agent != nil {
 		c.Overlay = s.painter
 		if s.term.HasKeyboard() && s.term.HasScreen() {
-			c.Asks = func(times int) {
+			c.CursorAsked = func(times int) {
 				if s.term.HasKeyboard() {
 					s.expectReports(times, nil)
 				}

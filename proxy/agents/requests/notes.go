@@ -61,7 +61,7 @@ func newMessenger(c *Config, book *names.Book, inbox *inbox, waits *agentWaits) 
 func (p *messenger) handleNote(m *protocol.Note) {
 	now := time.Now()
 	text := notice.Message(m.Text)
-	most := notice.MessageMost
+	most := notice.MaxMessage
 	if m.From == protocol.FromUser {
 		most = control.MaxMessage
 		text = notice.Clean(strings.Join(strings.Fields(m.Text), " "), most+1)

@@ -35,7 +35,7 @@ func TestMessagesAreLimitedForAllAgentsTogetherR46(t *testing.T) {
 }
 
 func TestAnInvalidNoteIsRefused(t *testing.T) {
-	require.Nil(t, checkNote(strings.Repeat("世", notice.MessageMost), notice.MessageMost))
-	require.Equal(t, protocol.CodeTooLarge, checkNote(notice.Message(strings.Repeat("世", notice.MessageMost+1)), notice.MessageMost).code)
-	require.Equal(t, protocol.CodeBadMessage, checkNote(notice.Message("\u200b"), notice.MessageMost).code)
+	require.Nil(t, checkNote(strings.Repeat("世", notice.MaxMessage), notice.MaxMessage))
+	require.Equal(t, protocol.CodeTooLarge, checkNote(notice.Message(strings.Repeat("世", notice.MaxMessage+1)), notice.MaxMessage).code)
+	require.Equal(t, protocol.CodeBadMessage, checkNote(notice.Message("\u200b"), notice.MaxMessage).code)
 }

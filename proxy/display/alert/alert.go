@@ -21,9 +21,9 @@ const (
 	OSC99       // kitty's, shown only while its window has no focus
 )
 
-// known lists the terminals that show notifications, by a lower-case prefix of their name: in TERM,
+// knownTerminals lists the terminals that show notifications, by a lower-case prefix of their name: in TERM,
 // in TERM_PROGRAM, or in the answer to the question for their version (XTVERSION).
-var known = []struct {
+var knownTerminals = []struct {
 	name string
 	kind Kind
 }{
@@ -38,10 +38,10 @@ var known = []struct {
 	{"warpterminal", OSC9},
 }
 
-// kindOf returns the control string for a terminal with one of these names.
+// kindOf returns the kind of control string for a terminal with one of these names.
 func kindOf(names ...string) Kind {
 	for _, name := range names {
-		for _, k := range known {
+		for _, k := range knownTerminals {
 			if strings.HasPrefix(strings.ToLower(name), k.name) {
 				return k.kind
 			}
@@ -64,8 +64,8 @@ type Terminal struct {
 // tmuxPatience bounds the question to tmux.
 const tmuxPatience = time.Second
 
-// Bytes returns the bytes that make the terminal show text, nil if it would not. Inside tmux it
-// asks tmux, which may take a moment.
+// Bytes returns the bytes that make the terminal show text, or nil if the terminal cannot. Inside
+// tmux it asks tmux, which may take a moment.
 func (t Terminal) Bytes(text string) []byte {
 	env := func(name string) string {
 		if t.Env == nil {
@@ -107,8 +107,8 @@ func (t Terminal) controlString(kind Kind, text string) []byte {
 }
 
 // plainText returns text without characters that a terminal could interpret: printable ASCII
-// without semicolons, which separate fields. It never begins with a digit, which OSC 9 of ConEmu
-// takes for a command (SAFETY R43).
+// without semicolons, which separate fields. It never begins with a digit, which ConEmu takes for a
+// command of OSC 9 (SAFETY R43).
 func plainText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == ';' {

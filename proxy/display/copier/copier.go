@@ -37,7 +37,7 @@ type Poller interface {
 	Wake()
 }
 
-// Model leads to the terminal model, which has its own goroutine.
+// Model feeds the terminal model, which has its own goroutine.
 type Model interface {
 	// Feed queues a copy of chunk. due means that the model must be woken now. unseen means that
 	// the screen has no viewer, so that the model may wait until the output pauses. full means that
@@ -45,14 +45,14 @@ type Model interface {
 	Feed(chunk []byte) (due, unseen, full bool)
 	// HasRoom reports whether a model that was too far behind has caught up enough.
 	HasRoom() bool
-	// Wake makes the model take its queue.
+	// Wake makes the model process its queue.
 	Wake()
 }
 
 // Overlay makes the bytes that draw the proxy's texts over the program, and those that remove them.
 // afresh means that the terminal was resized, and may have moved them.
 type Overlay interface {
-	Shown
+	OverlayState
 	Restorer
 	// QueryCursor returns the bytes to write before the first output: they ask the terminal for its
 	// cursor. The copier does not wait for the answer.
@@ -80,8 +80,8 @@ type Overlay interface {
 	NoteDrawn()
 }
 
-// Shown describes the overlay's present text.
-type Shown interface {
+// OverlayState describes the text that the overlay shows now.
+type OverlayState interface {
 	// IsUp reports whether any text is shown, IsSign whether it is the sign, and IsQuestion whether
 	// it is a question.
 	IsUp() bool
@@ -131,78 +131,77 @@ type Config struct {
 	Viewers Viewers
 	// Strict reports whether an agent drives, and thus controls the output: then more is filtered,
 	// see package filter. nil filters nothing. The model gets the unfiltered output: filtered
-	// sequences do not show on a screen, except for titles, which the overlay sets in its own
-	// words.
+	// sequences do not show on a screen, except for titles, which the overlay composes itself.
 	Strict func() bool
-	// Asks is called with the number of times that a chunk asks the terminal for its cursor, before
-	// the terminal gets the chunk. May be nil.
-	Asks func(times int)
-	// Away makes the copier begin while another program uses the terminal, as after PauseCopying.
-	// Cooks reports whether the user's terminal itself turns each line feed into a new line, as the
-	// program's terminal has already done; nil means never.
-	Away  bool
-	Cooks func(away bool) bool
+	// CursorAsked is called with how often a chunk asks the terminal for its cursor, before the
+	// terminal gets the chunk. May be nil.
+	CursorAsked func(times int)
+	// TerminalTaken makes the copier begin while another program uses the terminal, as after
+	// PauseCopying. ConvertsLineFeeds reports whether the user's terminal itself turns each line
+	// feed into a new line, as the program's terminal has already done; nil means never.
+	TerminalTaken     bool
+	ConvertsLineFeeds func(away bool) bool
 }
 
 // Copier alone reads the program and writes to the user's screen. The user's bytes go out first, in
 // the goroutine that read them; the terminal model gets them afterwards. The goroutine of
 // [Copier.Run] owns all fields except the atomic ones.
 type Copier struct {
-	program Program
-	screen  Screen
-	poll    Poller
-	model   Model
-	overlay Overlay
-	viewers Viewers
-	strict  func() bool
-	asks    func(times int)
-	cooks   func(away bool) bool
-	filter  filter.Filter
-	cutter  vt.Cutter // for bytes that bypass the filter
-	exit    exitSequence
+	program           Program
+	screen            Screen
+	poll              Poller
+	model             Model
+	overlay           Overlay
+	viewers           Viewers
+	strict            func() bool
+	cursorAsked       func(times int)
+	convertsLineFeeds func(terminalTaken bool) bool
+	filter            filter.Filter
+	cutter            vt.Cutter // for bytes that bypass the filter
+	exit              exitSequence
 
-	buf    [chunkSize]byte
-	drawn  time.Time     // last repaint
-	window time.Time     // begin of the period in which paints are counted
-	paints int           // in that period
-	fed    bool          // the model has not been woken for the last chunk
-	full   bool          // the model is too far behind
-	flow   time.Duration // how long to look for more after the last chunk; 0 if more is unlikely
-	unseen bool          // no viewer: the model need not follow while the screen is full
-	begun  bool          // there was output
-	dead   bool          // the screen no longer takes output
-	away   bool          // another program uses the terminal: the overlay must not draw
-	cr     bool          // a carriage return is held back, which may belong to a line feed
+	buf           [chunkSize]byte
+	drawn         time.Time     // last repaint
+	window        time.Time     // start of the period in which paints are counted
+	paints        int           // in that period
+	needsWake     bool          // the model must be woken for the last chunk
+	full          bool          // the model is too far behind
+	lookFor       time.Duration // how long to look for more after the last chunk; 0 if more is unlikely
+	unseen        bool          // no viewer: the model need not follow while the screen is full
+	hasOutput     bool          // there was output
+	dead          bool          // the screen no longer takes output
+	terminalTaken bool          // another program uses the terminal: the overlay must not draw
+	heldCR        bool          // a carriage return is held back, which may belong to a line feed
 
-	inHand   atomic.Bool // see InHand
-	alt      atomic.Bool // see Alt
-	dirty    atomic.Bool // the overlay must be drawn anew
-	moved    atomic.Bool // the terminal changed size
-	anew     atomic.Bool // a viewer needs the whole screen
-	ending   atomic.Bool // the program has ended: drain and return
-	abort    atomic.Bool // give up at once
-	cut      atomic.Bool // see DropWrites
-	asked    atomic.Pointer[func()]
-	done     chan struct{} // closed when Run has returned
-	first    chan struct{} // see FirstOutput
-	heldOpen bool          // a process still had the program's terminal open at the end
+	hasUnfed    atomic.Bool // see HasUnfedOutput
+	alt         atomic.Bool // see Alt
+	dirty       atomic.Bool // the overlay must be redrawn
+	resized     atomic.Bool // the terminal changed size
+	needsScreen atomic.Bool // a viewer needs the whole screen
+	ending      atomic.Bool // the program has ended: drain and return
+	abort       atomic.Bool // give up at once
+	dropWrites  atomic.Bool // see DropWrites
+	pendingCall atomic.Pointer[func()]
+	done        chan struct{} // closed when Run has returned
+	first       chan struct{} // see FirstOutput
+	heldOpen    bool          // a process still had the program's terminal open at the end
 }
 
 // New returns a copier. The terminal must be as the user's shell left it.
 func New(conf Config) *Copier {
 	c := &Copier{
-		program: conf.Program,
-		screen:  conf.Screen,
-		poll:    conf.Poll,
-		model:   conf.Model,
-		overlay: conf.Overlay,
-		viewers: conf.Viewers,
-		strict:  conf.Strict,
-		asks:    conf.Asks,
-		away:    conf.Away,
-		cooks:   conf.Cooks,
-		done:    make(chan struct{}),
-		first:   make(chan struct{}),
+		program:           conf.Program,
+		screen:            conf.Screen,
+		poll:              conf.Poll,
+		model:             conf.Model,
+		overlay:           conf.Overlay,
+		viewers:           conf.Viewers,
+		strict:            conf.Strict,
+		cursorAsked:       conf.CursorAsked,
+		terminalTaken:     conf.TerminalTaken,
+		convertsLineFeeds: conf.ConvertsLineFeeds,
+		done:              make(chan struct{}),
+		first:             make(chan struct{}),
 	}
 	c.exit = exitSequence{on: conf.Screen.HasScreen(), overlay: conf.Overlay}
 	c.dirty.Store(conf.Overlay != nil)
@@ -225,7 +224,7 @@ func (c *Copier) NoteCaughtUp() {
 
 // NoteResize notes that the user's terminal has another size. It may be called on any goroutine.
 func (c *Copier) NoteResize() {
-	c.moved.Store(true)
+	c.resized.Store(true)
 	c.Repaint()
 }
 
@@ -233,7 +232,7 @@ func (c *Copier) NoteResize() {
 // goroutine.
 func (c *Copier) ResendScreen() {
 	if c.viewers != nil {
-		c.anew.Store(true)
+		c.needsScreen.Store(true)
 		c.Repaint()
 	}
 }
@@ -255,9 +254,9 @@ func (c *Copier) FirstOutput() <-chan struct{} { return c.first }
 // It is valid after Run has returned.
 func (c *Copier) HeldOpen() bool { return c.heldOpen }
 
-// InHand reports whether output was read, or is being read, that was not fed to the model yet. It
-// may be called on any goroutine.
-func (c *Copier) InHand() bool { return c.inHand.Load() }
+// HasUnfedOutput reports whether output has been read, or is being read, and was not fed to the
+// model yet. It may be called on any goroutine.
+func (c *Copier) HasUnfedOutput() bool { return c.hasUnfed.Load() }
 
 // Alt reports whether the program is on the alternate screen, judged by the bytes written to the
 // user's. It may be called on any goroutine.

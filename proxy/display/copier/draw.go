@@ -9,21 +9,21 @@ import (
 const (
 	// repaintEvery is the interval of redrawing the overlay during a flood of output.
 	repaintEvery = 100 * time.Millisecond
-	// maxPaints is how often it is drawn with a chunk in that time before the output counts as a
+	// maxPaints is how often it may be drawn with a chunk in that time. More output counts as a
 	// flood.
 	maxPaints = 16
 )
 
-// passUnder sends one chunk to the user while the overlay shows a text. In one write, so that it
-// does not flicker, it removes the text, writes the chunk and draws the text again. This needs the
-// model to process the chunk first.
-func (c *Copier) passUnder(chunk []byte, passed vt.Chunk) {
+// passUnderOverlay sends one chunk to the user while the overlay shows a text. It removes the text,
+// writes the chunk and draws the text again, in one write to avoid flicker. The model has to
+// process the chunk first.
+func (c *Copier) passUnderOverlay(chunk []byte, passed vt.Chunk) {
 	c.dirty.Store(false)
 	c.followModes(passed) // its questions come before those drawn after it
-	before, after, ok := c.overlay.DrawAround(chunk, c.moved.Swap(false))
-	c.inHand.Store(false)
+	before, after, ok := c.overlay.DrawAround(chunk, c.resized.Swap(false))
+	c.hasUnfed.Store(false)
 	// Within a sequence, or while a viewer waits for the whole screen, draw later.
-	if !ok || c.anew.Load() {
+	if !ok || c.needsScreen.Load() {
 		c.dirty.Store(true)
 	}
 	c.drawn = time.Now()
@@ -43,26 +43,26 @@ func (c *Copier) passUnder(chunk []byte, passed vt.Chunk) {
 // ended within a sequence.
 func (c *Copier) drawOverlay() {
 	c.dirty.Store(false)
-	if !c.screen.HasScreen() || c.overlay == nil || c.away {
+	if !c.screen.HasScreen() || c.overlay == nil || c.terminalTaken {
 		return
 	}
 	if c.overlay.IsBehind() {
 		c.dirty.Store(true)
 		return
 	}
-	if c.anew.Swap(false) {
+	if c.needsScreen.Swap(false) {
 		if !c.viewers.Repaint() {
 			c.drawn = time.Now()
-			c.anew.Store(true)
+			c.needsScreen.Store(true)
 			c.dirty.Store(true)
 			return
 		}
-		c.overlay.NoteTextsGone() // the whole screen came without it
+		c.overlay.NoteTextsGone() // the whole screen was sent without it
 	}
-	moved := c.moved.Swap(false)
+	moved := c.resized.Swap(false)
 	show, ok := c.overlay.Paint(moved)
 	if !ok {
-		c.moved.Store(moved || c.moved.Load())
+		c.resized.Store(moved || c.resized.Load())
 		c.dirty.Store(true)
 		return
 	}
@@ -72,10 +72,10 @@ func (c *Copier) drawOverlay() {
 	c.finishDrawing()
 }
 
-// finishDrawing follows each update of the overlay. While it shows a question the terminal's
-// colours stay as they are.
+// finishDrawing runs after each update of the overlay. While the overlay shows a question, the
+// terminal's colours stay as they are.
 func (c *Copier) finishDrawing() {
-	c.writeKept(c.filter.KeepColors(c.overlay.IsQuestion()))
+	c.writeWithheld(c.filter.KeepColors(c.overlay.IsQuestion()))
 	c.overlay.NoteDrawn()
 	if c.viewers != nil {
 		c.viewers.NoteDrawn()
@@ -84,7 +84,7 @@ func (c *Copier) finishDrawing() {
 
 func (c *Copier) hideOverlay() {
 	if c.overlay != nil && c.overlay.IsUp() {
-		c.write(c.overlay.RemoveTexts(c.moved.Swap(false)))
+		c.write(c.overlay.RemoveTexts(c.resized.Swap(false)))
 		c.exit.noteShown(nil)
 	}
 }

@@ -11,7 +11,7 @@ import (
 type exitSequence struct {
 	on       bool        // the session has a screen
 	modes    modes.Modes // once all is written
-	before   modes.Modes // once the part known to be written is
+	before   modes.Modes // once the part that is known to be written is
 	open     bool        // the two may differ
 	watchdog Watchdog    // may be nil
 	overlay  Restorer    // nil without an overlay
@@ -20,10 +20,10 @@ type exitSequence struct {
 	buf      []byte
 }
 
-// followBegun notes a chunk that is about to be written. Until noteWritten confirms it, the
+// noteWriting notes a chunk that is about to be written. Until noteWritten confirms it, the
 // sequence undoes the changes before and after the chunk: the terminal may have shown it long
 // before this process runs again.
-func (e *exitSequence) followBegun(chunk vt.Chunk) {
+func (e *exitSequence) noteWriting(chunk vt.Chunk) {
 	if !e.on {
 		return
 	}
@@ -34,14 +34,14 @@ func (e *exitSequence) followBegun(chunk vt.Chunk) {
 	}
 }
 
-// noteWritten notes which part of the chunk the terminal accepted, and whether that was all.
+// noteWritten notes which part of the chunk the terminal accepted; all means the whole chunk.
 func (e *exitSequence) noteWritten(part []byte, all bool) {
 	switch {
 	case !e.open && all:
 	case all:
 		e.open = false
 		e.setExit()
-	case e.on: // a mode with the same value at both ends may have changed in between
+	case e.on: // a mode with one value before and after the chunk may have changed in between
 		e.open = true
 		e.before.FollowBytes(part)
 		e.setBothExits()
@@ -55,13 +55,13 @@ func (e *exitSequence) setBothExits() {
 	}
 	both := e.modes
 	both.MergeChanges(&e.before)
-	e.buf = append(both.AppendReset(e.buf[:0]), e.untitle()...)
+	e.buf = append(both.AppendReset(e.buf[:0]), e.restoreTitle()...)
 	e.watchdog.SetExit(e.line, e.buf)
 }
 
 // noteShown notes that the proxy is about to show its line or title. line removes the line.
 func (e *exitSequence) noteShown(line []byte) {
-	title := e.untitle()
+	title := e.restoreTitle()
 	if line == nil && e.line == nil && title == e.titled {
 		return
 	}
@@ -73,8 +73,8 @@ func (e *exitSequence) noteShown(line []byte) {
 	e.setExit()
 }
 
-// untitle returns the bytes that restore the window's own title.
-func (e *exitSequence) untitle() string {
+// restoreTitle returns the bytes that restore the window's own title.
+func (e *exitSequence) restoreTitle() string {
 	if e.overlay == nil {
 		return ""
 	}
@@ -93,5 +93,5 @@ func (e *exitSequence) setExit() {
 // appendReset appends the sequence without the line. The window's title lies below those that the
 // program put on the terminal's stack.
 func (e *exitSequence) appendReset(dst []byte) []byte {
-	return append(e.modes.AppendReset(dst), e.untitle()...)
+	return append(e.modes.AppendReset(dst), e.restoreTitle()...)
 }

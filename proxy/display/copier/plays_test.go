@@ -160,7 +160,7 @@ func (p *play) fact(t *testing.T, name string) string {
 	case "title":
 		return p.shows.title
 	}
-	facts := map[string]bool{"inhand": p.c.InHand(), "heldopen": p.c.HeldOpen(), "parked": p.parked, "guarded": p.guarded}
+	facts := map[string]bool{"inhand": p.c.HasUnfedOutput(), "heldopen": p.c.HeldOpen(), "parked": p.parked, "guarded": p.guarded}
 	require.Contains(t, facts, name)
 	return map[bool]string{true: "yes", false: "no"}[facts[name]]
 }

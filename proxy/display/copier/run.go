@@ -17,10 +17,10 @@ const (
 	// all.
 	drainQuiet = 100 * time.Millisecond
 	maxDrain   = 2 * time.Second
-	// A chunk of at least bulk bytes usually has more behind it. The copier looks for that for
+	// More output usually follows a chunk of at least minBulk bytes. The copier waits for it for
 	// bulkPause before it wakes the model, unless the model is due. Waking it for each chunk would
 	// cost as much as the rest of the copying. A key's echo is shorter.
-	bulk      = 256
+	minBulk   = 256
 	bulkPause = 100 * time.Microsecond
 	// maxCatchUp is a generous bound of a program's output in the kernel, in bytes.
 	maxCatchUp = 256 << 10
@@ -54,21 +54,21 @@ func (c *Copier) Run() {
 		if err != nil {
 			return
 		}
-		if do := c.asked.Swap(nil); do != nil {
+		if do := c.pendingCall.Swap(nil); do != nil {
 			(*do)()
 			continue
 		}
 		if got&tty.Readable == 0 {
-			if c.fed {
+			if c.needsWake {
 				c.wakeModel()
 			}
 			continue
 		}
-		c.inHand.Store(true)
+		c.hasUnfed.Store(true)
 		n, err := c.program.Read(c.buf[:])
 		switch {
 		case errors.Is(err, child.ErrAgain):
-			c.inHand.Store(false)
+			c.hasUnfed.Store(false)
 			continue
 		case err != nil:
 			return
@@ -87,10 +87,10 @@ func (c *Copier) mustWait() bool {
 	return c.full
 }
 
-// writeLast writes the half of a sequence with which the program ended. Viewers keep the text on
-// their screens: the proxy removes only its own texts.
+// writeLast writes the unfinished sequence with which the program ended. The program's text stays
+// on the viewers' screens: the proxy removes only its own texts.
 func (c *Copier) writeLast() {
-	if c.cr {
+	if c.heldCR {
 		c.write([]byte("\r"))
 	}
 	c.write(c.filter.Flush())
@@ -99,15 +99,15 @@ func (c *Copier) writeLast() {
 	}
 }
 
-// copyStopped copies what a program wrote before it stopped: with that it gave its terminal back.
-// Another program may continue to write, so the amount is bounded.
+// copyStopped copies the output that a program wrote before it stopped, which restores its
+// terminal. Another program may continue to write, so the amount is bounded.
 func (c *Copier) copyStopped() {
 	for left := maxCatchUp; left > 0 && !c.abort.Load() && c.program.HasOutput(); {
-		c.inHand.Store(true)
+		c.hasUnfed.Store(true)
 		n, err := c.program.Read(c.buf[:])
 		if err != nil {
-			c.inHand.Store(false)
-			return // Run meets it again
+			c.hasUnfed.Store(false)
+			return // Run gets the error again
 		}
 		c.passChunk(c.buf[:n])
 		left -= n
@@ -124,13 +124,13 @@ func (c *Copier) prepareWait(end *drain) (timeout time.Duration, over bool) {
 			return 0, true
 		}
 	}
-	if c.fed && c.flow > 0 {
+	if c.needsWake && c.lookFor > 0 {
 		if c.dirty.Load() && time.Since(c.drawn) >= repaintEvery {
 			c.drawOverlay() // a late redraw would not be seen between two chunks of a flood
 		}
-		return c.flow, false
+		return c.lookFor, false
 	}
-	if c.fed {
+	if c.needsWake {
 		c.wakeModel()
 	}
 	if c.dirty.Load() || c.untilRedraw() == 0 {
@@ -142,7 +142,8 @@ func (c *Copier) prepareWait(end *drain) (timeout time.Duration, over bool) {
 	return timeout, false
 }
 
-// drain measures the end of a program's output: until drainQuiet without any, at most maxDrain.
+// drain decides when an ended program's output is over: after drainQuiet without output, or after
+// maxDrain.
 type drain struct{ began, last time.Time }
 
 func (d *drain) timeLeft(now time.Time) (wait time.Duration, over bool) {
@@ -158,20 +159,21 @@ func (d *drain) timeLeft(now time.Time) (wait time.Duration, over bool) {
 	return drainQuiet - now.Sub(d.last), false
 }
 
-// passChunk sends one chunk to the user and then to the model. It removes the overlay before.
+// passChunk sends one chunk to the user and then to the model. If the chunk may touch the overlay,
+// it removes that first.
 func (c *Copier) passChunk(chunk []byte) {
-	if !c.begun {
+	if !c.hasOutput {
 		c.beginOutput()
 	}
-	if c.moved.Load() {
+	if c.resized.Load() {
 		// This asks the terminal for its cursor before the program draws for the new size.
 		c.drawOverlay()
 	}
 	passed := c.filterChunk(chunk)
-	if c.overlay != nil && c.overlay.IsUp() && (c.moved.Load() || !c.overlay.SparesTexts(passed)) {
+	if c.overlay != nil && c.overlay.IsUp() && (c.resized.Load() || !c.overlay.SparesTexts(passed)) {
 		sign := c.overlay.IsSign()
 		if (!sign || len(chunk) < wholeRead) && c.isCalm(time.Now()) {
-			c.passUnder(chunk, passed)
+			c.passUnderOverlay(chunk, passed)
 			return
 		}
 		c.hideOverlay()
@@ -192,12 +194,12 @@ func (c *Copier) passChunk(chunk []byte) {
 // feedModel feeds the terminal model, and wakes it if it is due. waits: the terminal has not taken
 // all of the chunk, so there is time for the model.
 func (c *Copier) feedModel(chunk []byte, waits bool) {
-	c.fed, c.flow = true, lookAhead(len(chunk), c.flow)
+	c.needsWake, c.lookFor = true, lookAhead(len(chunk), c.lookFor)
 	due, unseen, full := c.model.Feed(chunk)
 	c.full = full
-	c.inHand.Store(false)
-	if unseen && c.flow > 0 {
-		c.flow = wholePause
+	c.hasUnfed.Store(false)
+	if unseen && c.lookFor > 0 {
+		c.lookFor = wholePause
 	}
 	if due || waits && !unseen {
 		c.wakeModel()
@@ -207,10 +209,10 @@ func (c *Copier) feedModel(chunk []byte, waits bool) {
 
 // beginOutput runs before the first output.
 func (c *Copier) beginOutput() {
-	if c.overlay != nil && !c.away { // another program would get the answer
+	if c.overlay != nil && !c.terminalTaken { // otherwise another program would get the answer
 		c.write(c.overlay.QueryCursor())
 	}
-	c.begun = true
+	c.hasOutput = true
 	close(c.first)
 }
 
@@ -222,7 +224,7 @@ func lookAhead(n int, before time.Duration) time.Duration {
 		return wholePause
 	case before >= tailPause:
 		return tailPause
-	case n >= bulk:
+	case n >= minBulk:
 		return bulkPause
 	}
 	return 0
@@ -239,16 +241,16 @@ func (c *Copier) filterChunk(chunk []byte) vt.Chunk {
 // uncookLines undoes the program's terminal's conversion of line feeds, if the user's terminal
 // converts them too.
 func (c *Copier) uncookLines(p []byte) []byte {
-	if c.cr {
-		p, c.cr = append([]byte("\r"), p...), false
+	if c.heldCR {
+		p, c.heldCR = append([]byte("\r"), p...), false
 	}
-	if c.cooks == nil || !c.cooks(c.away) {
+	if c.convertsLineFeeds == nil || !c.convertsLineFeeds(c.terminalTaken) {
 		return p
 	}
 	p = bytes.ReplaceAll(p, []byte("\r\n"), []byte("\n"))
 	// A read may end between the two bytes.
 	if before, ends := bytes.CutSuffix(p, []byte("\r")); ends && c.program.HasOutput() {
-		p, c.cr = before, true
+		p, c.heldCR = before, true
 	}
 	return p
 }
@@ -256,17 +258,17 @@ func (c *Copier) uncookLines(p []byte) []byte {
 // followModes updates the exit sequence for output that is about to be written to the user's
 // screen.
 func (c *Copier) followModes(chunk vt.Chunk) {
-	c.exit.followBegun(chunk)
-	if n := c.exit.modes.TakeAsked(); n > 0 && c.asks != nil {
-		c.asks(n)
+	c.exit.noteWriting(chunk)
+	if n := c.exit.modes.TakeAsked(); n > 0 && c.cursorAsked != nil {
+		c.cursorAsked(n)
 	}
 	if alt := c.exit.modes.Alt(); alt != c.alt.Load() {
 		c.alt.Store(alt)
 	}
 }
 
-// writeKept sends the user what the filter kept back.
-func (c *Copier) writeKept(kept []byte) {
+// writeWithheld writes the sequences that the filter kept back.
+func (c *Copier) writeWithheld(kept []byte) {
 	if len(kept) > 0 {
 		c.followModes(c.cutter.Cut(kept))
 		c.write(kept)
@@ -276,7 +278,7 @@ func (c *Copier) writeKept(kept []byte) {
 
 func (c *Copier) wakeModel() {
 	c.model.Wake()
-	c.fed, c.flow = false, 0
+	c.needsWake, c.lookFor = false, 0
 }
 
 // writeRest writes the rest of a chunk. The exit sequence follows each piece: a full screen may
@@ -301,7 +303,7 @@ func (c *Copier) write(p []byte) {
 
 // tryWrite writes what the screen takes at once and returns the rest.
 func (c *Copier) tryWrite(p []byte) []byte {
-	if c.dead || len(p) == 0 || c.cut.Load() {
+	if c.dead || len(p) == 0 || c.dropWrites.Load() {
 		return nil
 	}
 	n, err := c.screen.Write(p)
@@ -315,7 +317,7 @@ func (c *Copier) tryWrite(p []byte) []byte {
 // waitRoom is waitScreen for a chunk that the model already has, so that the model can work on it
 // meanwhile.
 func (c *Copier) waitRoom() {
-	if c.fed && c.unseen {
+	if c.needsWake && c.unseen {
 		got, err := c.poll.Wait(tty.Writable, wholePause)
 		if err != nil || got&tty.Writable != 0 || c.abort.Load() {
 			c.dead = c.dead || err != nil

@@ -19,11 +19,11 @@ func TestTheUserComesFirst(t *testing.T) {
 	runCopier(t, nil, func(t *testing.T, r *rig) {
 		r.print("a")
 		r.equal(`screen "a" | model "a" | wake`, r.takeNotes())
-		require.False(t, r.c.InHand())
+		require.False(t, r.c.HasUnfedOutput())
 		r.change(func() { r.alarm = true })
 		synctest.Wait()
-		require.False(t, r.c.InHand())
-		r.reading = func() { require.True(t, r.c.InHand()) }
+		require.False(t, r.c.HasUnfedOutput())
+		r.reading = func() { require.True(t, r.c.HasUnfedOutput()) }
 		r.print("b")
 	})
 }
@@ -33,7 +33,7 @@ func TestTheUserComesFirst(t *testing.T) {
 func TestTheProgramsQuestionsAreReportedFirst(t *testing.T) {
 	line := func(r *rig, conf *copier.Config) {
 		shown("line")(r, conf)
-		conf.Asks = func(times int) {
+		conf.CursorAsked = func(times int) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.note("asks %d", times)

@@ -1,6 +1,6 @@
-// Package events reports the dealings of agents and the user in a session: as events to the user's
-// own programs, and as a reminder to a user who is not looking that an agent waits. It must not
-// depend on how control is given, or on what runs programs or shows notifications.
+// Package events reports what happens between agents and the user in a session: as events to the
+// user's own programs, and as a reminder that an agent waits to a user who is not looking. It must
+// not depend on how control is given, or on what runs programs or shows notifications.
 package events
 
 import (
@@ -25,7 +25,7 @@ const (
 // Names are the names of all events.
 var Names = []string{Asked, Granted, Ended, Waiting, Exit}
 
-// Event is something that happened in a session, for the user's own programs. It contains nothing
+// Event is something that happened in a session, for the user's own programs. It contains no text
 // of the screen, and of the agent's texts only its name, without control characters.
 type Event struct {
 	Name    string
@@ -35,8 +35,8 @@ type Event struct {
 	Status  int             // of the exit
 }
 
-// maxAgent bounds an agent's name in an event, in columns.
-const maxAgent = 64
+// maxAgentName bounds an agent's name in an event, in columns.
+const maxAgentName = 64
 
 // Config configures a [Reporter].
 type Config struct {
@@ -47,12 +47,12 @@ type Config struct {
 	// for After. Like Alert, it is called on a separate goroutine, and may be nil.
 	Notify func(text string)
 	After  time.Duration
-	// Alert makes the bytes that make the user's terminal show such a text, nil for no alert, and
+	// Alert returns the bytes that make the user's terminal show such a text, or nil for no alert.
 	// Show writes them while the question is open. Alert may be nil.
 	Alert func(text string) []byte
 	Show  func(question uint64, alert []byte)
-	// Used returns when the user last typed. It is called on any goroutine.
-	Used func() time.Time
+	// LastTyped returns when the user last typed. It is called on any goroutine.
+	LastTyped func() time.Time
 }
 
 // Reporter reports what happens in a session. A nil one does nothing.
@@ -61,14 +61,14 @@ type Reporter struct {
 	left     atomic.Int64     // when the last page left, in Unix milliseconds, 0 for never
 	viewed   atomic.Bool      // a page shows the screen
 	reminder *remind.Reminder // nil without Notify and Alert
-	question remind.Question  // that was told as an event last
+	question remind.Question  // the one last reported as an event
 }
 
 // New makes a reporter.
 func New(conf Config) *Reporter {
 	t := &Reporter{conf: conf}
 	if conf.Notify != nil || conf.Alert != nil {
-		t.reminder = remind.New(remind.Config{After: conf.After, Looked: t.lastLook, Tell: t.remindUser})
+		t.reminder = remind.New(remind.Config{After: conf.After, LastLook: t.lastLook, Remind: t.remindUser})
 	}
 	return t
 }
@@ -80,8 +80,8 @@ func (t *Reporter) Close() {
 	}
 }
 
-// StateChanged reports a question that waits for the user. It and ControlChanged belong to the
-// goroutine that controls.
+// StateChanged reports a question that waits for the user. The goroutine that owns control calls it
+// and ControlChanged.
 func (t *Reporter) StateChanged(state control.State) {
 	var q remind.Question
 	switch {
@@ -93,11 +93,11 @@ func (t *Reporter) StateChanged(state control.State) {
 	if t.reminder != nil {
 		t.reminder.SetQuestion(q)
 	}
-	t.tellQuestion(q)
+	t.reportQuestion(q)
 }
 
-// tellQuestion reports a new question as an event.
-func (t *Reporter) tellQuestion(q remind.Question) {
+// reportQuestion reports a new question as an event.
+func (t *Reporter) reportQuestion(q remind.Question) {
 	if q == t.question {
 		return
 	}
@@ -105,9 +105,9 @@ func (t *Reporter) tellQuestion(q remind.Question) {
 	switch {
 	case q.Number == 0:
 	case q.Held:
-		t.tellEvent(Event{Name: Waiting, Agent: q.Agent})
+		t.reportEvent(Event{Name: Waiting, Agent: q.Agent})
 	default:
-		t.tellEvent(Event{Name: Asked, Agent: q.Agent})
+		t.reportEvent(Event{Name: Asked, Agent: q.Agent})
 	}
 }
 
@@ -116,24 +116,24 @@ func (t *Reporter) tellQuestion(q remind.Question) {
 func (t *Reporter) ControlChanged(e control.Event) {
 	switch {
 	case e.Granted:
-		t.tellEvent(Event{Name: Granted, Agent: e.Agent.Name})
+		t.reportEvent(Event{Name: Granted, Agent: e.Agent.Name})
 	case !e.Request:
-		t.tellEvent(Event{Name: Ended, Agent: e.Agent.Name, Reason: e.Reason})
+		t.reportEvent(Event{Name: Ended, Agent: e.Agent.Name, Reason: e.Reason})
 	}
 }
 
-// ReportExit reports the program's end, when the goroutine that controls has ended.
+// ReportExit reports the program's end, after the goroutine that owns control has ended.
 func (t *Reporter) ReportExit(status int) {
 	if t != nil {
-		t.tellEvent(Event{Name: Exit, Status: status})
+		t.reportEvent(Event{Name: Exit, Status: status})
 	}
 }
 
-// tellEvent calls Config.OnEvent, if it is set.
-func (t *Reporter) tellEvent(e Event) {
+// reportEvent calls Config.OnEvent, if it is set.
+func (t *Reporter) reportEvent(e Event) {
 	if t.conf.OnEvent == nil {
 		return
 	}
-	e.Session, e.Agent = t.conf.Session, notice.Clean(e.Agent, maxAgent)
+	e.Session, e.Agent = t.conf.Session, notice.Clean(e.Agent, maxAgentName)
 	t.conf.OnEvent(e)
 }

@@ -13,9 +13,9 @@ const caret = "▏"
 const inputRoom = 12
 
 // Input lays out the line in which the user types, on at most most rows of cols columns: head, the
-// end of text, and the keys. The keys stand beside the text, or below it where that leaves too
-// little room for the text; they give way on a screen without a row for them. The layout does not
-// change as the user types.
+// end of text, and the keys. The keys are beside the text, or below it if there is too little room;
+// on a screen without a row for them they are left out. The layout does not change as the user
+// types.
 func Input(cols, most int, head, text, keys string) string {
 	room := cols - displaywidth.String(head+keys) - 4
 	isBeside := room+1 >= inputRoom

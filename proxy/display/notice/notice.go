@@ -1,6 +1,6 @@
-// Package notice makes the bytes that draw the proxy's line over the program and remove it exactly,
-// from the terminal model, and makes foreign text safe to show (words.go). It uses no network and
-// makes no decisions.
+// Package notice makes the bytes that draw the proxy's line over the program and, from the terminal
+// model, those that remove it without a trace. It also makes foreign text safe to show
+// (sanitize.go). It uses no network and makes no decisions.
 //
 // The line covers the bottom row, or as many rows from there upwards as its text has. It changes
 // nothing that the program could notice: the row, the cursor, the colours and the modes that
@@ -34,18 +34,18 @@ type Screen interface {
 	AppendPen(dst []byte) []byte
 }
 
-// disturb sets the state in which the line is drawn, in place of the program's: no hyperlink, plain
+// drawingState puts the terminal into the state in which the line is drawn: no hyperlink, plain
 // colours, ASCII, screen coordinates, no insertion, no wrapping (ECMA-48 SGR, IRM; DEC SCS, DECOM,
 // DECAWM; OSC 8).
-const disturb = "\x1b]8;;\x1b\\\x1b[0m\x1b(B\x0f\x1b[?6l\x1b[4l\x1b[?7l"
+const drawingState = "\x1b]8;;\x1b\\\x1b[0m\x1b(B\x0f\x1b[?6l\x1b[4l\x1b[?7l"
 
 // Reverse is reverse video, the look for terminals without colours.
 const Reverse = "\x1b[7m"
 
 // Draw appends the bytes that show text from a row on, counted from 0, one row for each of its
 // lines, and leave everything else as it was. The SGR sequence look sets its look. Lines below the
-// screen are left out. [TopRow] returns the row for the bottom of the screen; another row is for a
-// bottom row that the user has to read.
+// screen are left out. [TopRow] returns the row for a text at the bottom of the screen. Another row
+// leaves the bottom row readable.
 func Draw(dst []byte, s Screen, row int, look, text string) []byte {
 	cols, rows := s.Size()
 	dst = beginDrawing(dst, s)
@@ -72,7 +72,7 @@ func TopRow(s Screen, text string) int {
 	return max(0, rows-1-strings.Count(text, "\n"))
 }
 
-// Redraw appends the bytes that draw every row of the program anew.
+// Redraw appends the bytes that draw every row of the program again.
 func Redraw(dst []byte, s Screen) []byte {
 	_, rows := s.Size()
 	return redrawRows(dst, s, 0, rows, "")
@@ -96,7 +96,7 @@ func moveTo(dst []byte, row, column int) []byte {
 
 // beginDrawing appends the bytes that bring the terminal into the state for drawing.
 func beginDrawing(dst []byte, s Screen) []byte {
-	dst = append(dst, disturb...)
+	dst = append(dst, drawingState...)
 	if n := len(dst); len(s.AppendSides(dst)) > n {
 		dst = append(dst, "\x1b[?69l"...) // text would stop at the right margin
 	}

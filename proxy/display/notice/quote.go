@@ -6,9 +6,9 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// mark precedes every row of a quoted text but the first, so that no row looks like the proxy's own
-// text.
-const mark = "│ "
+// quoteMark begins every row of a quoted text but the first, so that no row looks like the proxy's
+// own text.
+const quoteMark = "│ "
 
 // Quote lays out foreign text after head, between quotation marks that the text must not contain,
 // on at most most rows of cols columns, and the keys as [Rows] does. If the text does not fit, its
@@ -18,12 +18,12 @@ func Quote(cols, most int, head, text, keys string) string {
 	if displaywidth.String(quoted)+displaywidth.String(keys)+3 <= cols {
 		return Rows(cols, most, quoted, keys)
 	}
-	body, foot := foldRows(max(1, cols-2-displaywidth.String(mark)), most, quoted, keys)
+	body, foot := foldRows(max(1, cols-2-displaywidth.String(quoteMark)), most, quoted, keys)
 	if body == nil {
 		return Rows(cols, most, quoted, keys)
 	}
 	for i := range body[1:] {
-		body[i+1] = mark + body[i+1]
+		body[i+1] = quoteMark + body[i+1]
 	}
 	return " " + strings.Join(append(body, foot...), "\n ")
 }
@@ -48,8 +48,8 @@ func foldRows(cols, most int, text, keys string) (body, foot []string) {
 
 // countAnswerRows returns how many rows the first two keys take: those that answer a question.
 func countAnswerRows(keys string, cols int) int {
-	if parts := strings.SplitN(keys, dot, 3); len(parts) > 2 {
-		keys = parts[0] + dot + parts[1]
+	if parts := strings.SplitN(keys, keySeparator, 3); len(parts) > 2 {
+		keys = parts[0] + keySeparator + parts[1]
 	}
 	return len(packKeys(keys, cols))
 }

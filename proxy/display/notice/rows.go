@@ -17,7 +17,7 @@ func Rows(cols, most int, text, keys string) string {
 		return " " + Fit(text, space) + " " + keys + " "
 	}
 	body, foot := foldRows(max(1, cols-2), most, text, keys)
-	if body == nil { // a screen of one row: the question cannot be read on it
+	if body == nil { // a screen of one row, on which the question cannot be read
 		return fmt.Sprintf(" %s not shown · %s", countInWords(text), keys)
 	}
 	return " " + strings.Join(append(body, foot...), "\n ")
@@ -71,18 +71,18 @@ func cutLast(rows []string, text string, cols int) []string {
 	}
 }
 
-// dot separates two keys.
-const dot = " · "
+// keySeparator separates two keys.
+const keySeparator = " · "
 
 // packKeys lays out keys: a row ends between two of them.
 func packKeys(keys string, cols int) (rows []string) {
 	row := ""
-	for _, key := range strings.Split(keys, dot) {
+	for _, key := range strings.Split(keys, keySeparator) {
 		switch {
 		case row == "":
 			row = key
-		case displaywidth.String(row+dot+key) <= cols:
-			row += dot + key
+		case displaywidth.String(row+keySeparator+key) <= cols:
+			row += keySeparator + key
 		default:
 			rows = append(rows, row)
 			row = key
@@ -97,8 +97,8 @@ func packKeys(keys string, cols int) (rows []string) {
 }
 
 // wrapText cuts text into rows of at most cols columns: behind a blank, and within a word only if
-// the word is longer than a row. A text for a decision keeps its blanks; one behind the last word
-// of a row may stand in the column after it.
+// the word is longer than a row. A text for a decision keeps its blanks; the blank after the last
+// word of a row may be in the column after the row.
 func wrapText(text string, cols int) []string {
 	var rows []string
 	start, used := 0, 0
@@ -157,7 +157,7 @@ func firstChars(s string, n int) string {
 	return s[:g.End()]
 }
 
-// countInWords counts the characters of s in words.
+// countInWords returns the number of characters of s as a phrase.
 func countInWords(s string) string {
 	if n := graphemeCount(s); n != 1 {
 		return fmt.Sprintf("%d characters", n)

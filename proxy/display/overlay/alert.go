@@ -15,8 +15,8 @@ func (s *Status) ShowAlert(question uint64, control []byte) {
 	s.conf.Repaint()
 }
 
-// appendAlert appends the strings of [Status.ShowAlert], once. The goroutine that draws calls it,
-// so that they never land inside a sequence of the program.
+// appendAlert appends the control string of [Status.ShowAlert], once. The goroutine that draws
+// calls it, so that the string never lands inside a sequence of the program.
 func (s *Status) appendAlert(dst []byte) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 // last character.
 func (w *wording) approvalLine(cols, rows int) string {
 	text, keys := w.confirmQuestion(w.state.Agent.Name, w.state.Pending,
-		w.state.GrantKeyIgnored && cols >= narrow)
+		w.state.GrantKeyIgnored && cols >= narrowCols)
 	return notice.Rows(cols, rows-1, text, keys)
 }
 
@@ -31,7 +31,7 @@ func (w *wording) FitsScreen(agent string, c control.Confirmation, cols, rows in
 	if !w.conf.Line {
 		return len([]rune(describeInput(c))) <= maxTitleInput
 	}
-	text, keys := w.confirmQuestion(agent, c, cols >= narrow) // the longer of the two
+	text, keys := w.confirmQuestion(agent, c, cols >= narrowCols) // the longer of the two
 	return notice.Fits(cols, rows-1, text, keys)
 }
 
@@ -60,14 +60,14 @@ func pressAgain(again bool) string {
 
 // occupiedLine is the notice that an agent's input waits until the user has submitted the line.
 func (w *wording) occupiedLine(cols, rows int) string {
-	keys := pressAgain(w.state.GrantKeyIgnored && cols >= narrow) + w.grantLetsType() + " · " +
+	keys := pressAgain(w.state.GrantKeyIgnored && cols >= narrowCols) + w.typeLabel() + " · " +
 		w.conf.Reclaim + " stops it"
-	return notice.Rows(cols, min(rows-1, tellRows), w.whoWaits(), keys)
+	return notice.Rows(cols, min(rows-1, remarkRows), w.waitText(), keys)
 }
 
-func (w *wording) whoWaits() string { return "“" + w.state.Agent.Name + "” waits for your line" }
+func (w *wording) waitText() string { return "“" + w.state.Agent.Name + "” waits for your line" }
 
-func (w *wording) grantLetsType() string { return w.grantLabel() + " lets it type" }
+func (w *wording) typeLabel() string { return w.grantLabel() + " lets it type" }
 
 // approvalTitle asks the question of approvalLine in the window's title, if the user wants no line.
 // It says how much of a long text has no room there.

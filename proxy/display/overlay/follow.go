@@ -5,9 +5,9 @@ import (
 	"terminalproxy/proxy/terminal/vt"
 )
 
-// follower decides for most output, without the model, that it does not touch the row of the sign:
-// the echo of a key should not wait for the model. It tracks the cursor's row and an upper bound of
-// its column, and gives up at any sequence that it does not recognise.
+// follower recognises, without the model, most output that does not touch the row of the sign: the
+// echo of a key should not wait for the model. It tracks the cursor's row and an upper bound of its
+// column, and gives up at any sequence that it does not recognise.
 type follower struct {
 	on         bool
 	row, col   int // col is at least the cursor's column, and cols while a wrap may be pending
@@ -15,7 +15,8 @@ type follower struct {
 	sign       int // the row of the sign
 }
 
-// newFollower starts where the model is.
+// newFollower returns a follower at the model's cursor. It is off if the model's state is not plain
+// enough.
 func newFollower(m *screen.Screen, signRow int) follower {
 	if !m.HasPlainCursor() || !m.IsAtGround() {
 		return follower{}
@@ -161,7 +162,7 @@ func (f *follower) followControl(final byte, params []byte) bool {
 	return f.applyControl(private, final, numbers, count)
 }
 
-// applyControl applies a control sequence by its final byte, and reports whether it knows that one.
+// applyControl applies a control sequence, and reports whether it knows it.
 func (f *follower) applyControl(private, final byte, n [2]int, count int) bool {
 	one := max(n[0], 1)
 	switch {

@@ -128,8 +128,8 @@ type look struct {
 	reset []uint8 // palette entries that must have their own colours for it
 }
 
-// lookOn chooses entries of the palette that the program has left alone, or else two that are
-// reset.
+// lookOn chooses entries of the palette that the program has not changed. If it has changed all of
+// them, the look resets two.
 func lookOn(m *screen.Screen, c *Config, bold bool) look {
 	colors := c.Colors
 	if c.Taste.Limited {
@@ -153,7 +153,7 @@ func lookOn(m *screen.Screen, c *Config, bold bool) look {
 		l.reset = append(l.reset, bg)
 	}
 	l.sgr = "\x1b[" + sgrColor(fg, 30) + ";" + sgrColor(bg, 40)
-	if bold && !m.SpecialColors() { // else bold may have a colour of its own
+	if bold && !m.SpecialColors() { // otherwise bold may have a colour of its own
 		l.sgr += ";1"
 	}
 	l.sgr += "m"

@@ -10,17 +10,17 @@ import (
 	"terminalproxy/proxy/display/notice"
 )
 
-// Bounds of messages to the user. Agents may return under another id, so all of them are counted
-// together.
+// Bounds of messages to the user. Messages of all agents are counted together, since an agent may
+// return under another id.
 const (
-	messagesKept = 8 // messages waiting, and as many that the user missed
-	messageRows  = 5 // rows that a message covers
+	maxMessages = 8 // messages waiting, and as many that the user missed
+	messageRows = 5 // rows that a message covers
 	// messageFor is how long a message stays if the user does not type, and messageForEach how much
 	// longer for each of its characters.
-	messageFor     = 8 * time.Second
-	messageForEach = 40 * time.Millisecond
-	titlePart      = 60 // characters of a message in the window's title
-	titleFor       = time.Minute
+	messageFor      = 8 * time.Second
+	messageForEach  = 40 * time.Millisecond
+	maxTitleMessage = 60 // characters of a message in the window's title
+	titleFor        = time.Minute
 	// drawPatience is how long a message may take to reach the screen before its sender learns that
 	// it waits.
 	drawPatience = 1500 * time.Millisecond
@@ -34,14 +34,14 @@ type message struct {
 
 // inbox holds messages until the user has seen them. Guarded by Status.mu.
 type inbox struct {
-	waiting []*message
-	current *message // is shown, or comes next
-	drawn   time.Time
-	until   time.Time     // when current goes by itself, zero before it is drawn
-	heard   control.SeenMessage // the agent's message that was drawn last
-	missed  []*message    // the user touched no key while they were shown: they are in the menu
-	onLine  *message      // the one on the newest line
-	timer   *time.Timer
+	waiting  []*message
+	current  *message // the one that is shown, or comes next
+	drawn    time.Time
+	until    time.Time           // when current disappears by itself, zero before it is drawn
+	lastSeen control.SeenMessage // the agent's message that was drawn last
+	missed   []*message          // shown while the user touched no key: they are in the menu
+	onLine   *message            // the one on the newest line
+	timer    *time.Timer
 }
 
 // QueueMessage queues a message for the user. Its errors are sentences for the sender: [ErrFull] or
@@ -53,7 +53,7 @@ func (s *Status) QueueMessage(n control.Note) error {
 	case !s.conf.Line && !s.conf.Title:
 		s.mu.Unlock()
 		return ErrNoPlace
-	case len(s.inbox.waiting) >= messagesKept:
+	case len(s.inbox.waiting) >= maxMessages:
 		s.mu.Unlock()
 		return ErrFull
 	}
@@ -95,7 +95,7 @@ func (s *Status) waitReasonLocked(now time.Time, w *message) protocol.Waiting {
 		return protocol.WaitsForAnswer
 	case s.isGuarding(now):
 		return protocol.WaitsForSecret
-	case s.told != "" && now.Before(s.until),
+	case s.remark != "" && now.Before(s.remarkEnd),
 		m.current != nil && m.current != w,
 		m.current == nil && len(m.waiting) > 0 && m.waiting[0] != w:
 		return protocol.WaitsForTurn
@@ -114,7 +114,7 @@ func (s *Status) answerLate(w *message) {
 	s.answerSender(w, reason)
 }
 
-// answerSender reports once to the sender what becomes of the message.
+// answerSender reports to the sender, once, that the message is shown (""), or what it waits for.
 func (s *Status) answerSender(w *message, reason protocol.Waiting) {
 	s.mu.Lock()
 	tell := w.Report
@@ -132,7 +132,7 @@ func (s *Status) nextMessageLocked(now time.Time) bool {
 	if m.current != nil && !m.until.IsZero() && !now.Before(m.until) {
 		if s.conf.Line { // the user touched no key: it may not have been read
 			m.missed = append(m.missed, m.current)
-			m.missed = m.missed[max(0, len(m.missed)-messagesKept):]
+			m.missed = m.missed[max(0, len(m.missed)-maxMessages):]
 		}
 		m.current = nil
 	}
@@ -160,7 +160,7 @@ func (s *Status) noteOnLineLocked(before *message) (ring bool) {
 		return false
 	}
 	m.onLine.rung = true
-	return s.conf.Line // else it rang as it came
+	return s.conf.Line // otherwise it rang when the message came
 }
 
 // missedLine is the menu's line with the oldest message that the user may have missed.
@@ -176,15 +176,15 @@ func (m *inbox) missedLine(now time.Time, cols, rows int, keys string) string {
 	)
 }
 
-// titleMessageLocked tells in the title that the menu has messages. If the user wants no line, the
-// title shows the current message instead.
+// titleMessageLocked returns the part of the title that announces messages in the menu or, if the
+// user wants no line, shows the current message.
 func (s *Status) titleMessageLocked(now time.Time) string {
 	m := &s.inbox
 	switch {
 	case !s.conf.Line && s.nextMessageLocked(now):
 		text := []rune(m.current.Text)
-		if m.onLine = m.current; len(text) > titlePart {
-			text = append(text[:titlePart], '…')
+		if m.onLine = m.current; len(text) > maxTitleMessage {
+			text = append(text[:maxTitleMessage], '…')
 		}
 		return " [" + m.current.Sender + ": “" + string(text) + "”]"
 	case len(m.missed) > 0:
@@ -205,7 +205,7 @@ func (s *Status) noteDrawn() {
 	}
 	m.drawn = time.Now()
 	if w.From.ID != "" {
-		m.heard = control.SeenMessage{From: w.From, At: m.drawn}
+		m.lastSeen = control.SeenMessage{From: w.From, At: m.drawn}
 	}
 	if w == m.current {
 		stay := messageFor + time.Duration(len([]rune(w.Text)))*messageForEach
@@ -228,7 +228,7 @@ func (s *Status) noteDrawn() {
 func (s *Status) LastSeenMessage() control.SeenMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.inbox.heard
+	return s.inbox.lastSeen
 }
 
 // noteNotDrawn forgets that the newest line holds a message, because the line is not drawn for now.

@@ -142,7 +142,7 @@ func TestAMessageCoversNoQuestionR46(t *testing.T) {
 		require.Equal(t, []string{"eve: turn"}, l.told)
 		line, _, _ := l.draws()
 		require.Contains(t, line, `Ctrl+\ takes the keyboard back at once`)
-		time.Sleep(TellFor)
+		time.Sleep(RemarkFor)
 		l.mustShow("message from “eve”: “the keyboard is yours”")
 	})
 }
@@ -163,7 +163,7 @@ func TestAMessageThatIsNotDrawnSaysSo(t *testing.T) {
 		l.DismissRemark()
 		there := false
 		l.conf.Present = func() bool { return there }
-		for range messagesKept {
+		for range maxMessages {
 			require.NoError(t, l.receive("ada", "later"))
 		}
 		require.ErrorIs(t, l.receive("ada", "too much"), ErrFull)

@@ -24,7 +24,7 @@ type Loop interface {
 	Model() *screen.Screen
 	// NoteScreenChange notes that the model's rows were moved.
 	NoteScreenChange(now time.Time)
-	// HoldOutput keeps the program's output from the model until then. A zero time ends that.
+	// HoldOutput keeps the program's output from the model until a time. The zero time ends that.
 	HoldOutput(until time.Time)
 }
 
@@ -40,11 +40,11 @@ const (
 // any goroutine.
 func (p *Painter) IsBehind() bool { return p.behind.Load() }
 
-// tryOnLoop runs do on the model's goroutine once the model is where the terminal is. It gives up
-// if the model is behind by more than modelPatience.
+// tryOnLoop runs do on the model's goroutine once the model shows the same as the terminal. It
+// gives up if the model is behind by more than modelPatience.
 func (p *Painter) tryOnLoop(do func(now time.Time)) (ran, over bool) {
 	if p.behind.Load() {
-		p.again = time.Time{}
+		p.nextDraw = time.Time{}
 		return false, false
 	}
 	ran, over = p.conf.Loop.TryCall(modelPatience, do, p.onCaughtUp(time.Now()))
@@ -55,7 +55,7 @@ func (p *Painter) tryOnLoop(do func(now time.Time)) (ran, over bool) {
 func (p *Painter) noteBehind(ran, over bool) {
 	if !ran && !over {
 		p.behind.Store(true)
-		p.again = time.Time{}
+		p.nextDraw = time.Time{}
 	}
 }
 

@@ -15,14 +15,14 @@ import (
 type PainterConfig struct {
 	Loop   Loop
 	Status *Status
-	// Shown is called when a question is on the screen, and with 0 when the present one can no
-	// longer be read.
+	// Shown is called with the number of a question when it is on the screen, and with 0 when it
+	// can no longer be read.
 	Shown func(question uint64)
 	// Ask announces a question to the terminal for its cursor, the first time also for how it
 	// counts clusters. take gets the answer. nil if the terminal does not answer.
 	Ask func(first bool, take func(row int))
-	// Untitled means that the window's title need not be preserved: the window is elsewhere.
-	Untitled bool
+	// KeepTitle means that the window's own title need not be saved: the window is elsewhere.
+	KeepTitle bool
 	// Plain means that the terminal takes no sequences: see [TakesSequences].
 	Plain bool
 	// CaughtUp is called on any goroutine when the model has caught up, after something was not
@@ -34,29 +34,29 @@ type PainterConfig struct {
 // goroutine that writes to the terminal owns it; only NoteResize and RedrawTitle belong to the
 // model's.
 type Painter struct {
-	conf   PainterConfig
-	title  string    // as it was set last
-	titles uint64    // the program's count of titles at that time
-	fresh  bool      // the terminal was never asked for its cursor
-	unsure bool      // its rows may not be the model's: at first, and after a resize
-	asked  time.Time // when the open question for the cursor went out
+	conf          PainterConfig
+	title         string    // the title set last
+	titleCount    uint64    // how many titles the program had set at that time
+	neverAsked    bool      // the terminal was never asked for its cursor
+	rowsUncertain bool      // its rows may differ from the model's: at first, and after a resize
+	askedAt       time.Time // when the open question for the cursor went out
 	// sizes counts the resizes, so that a late answer is ignored. The model's goroutine owns it.
 	sizes int
 
 	behind atomic.Bool // the model is behind: do not wait for it, and draw nothing
-	lost   bool        // the terminal does not show the model and the picture
+	lost   bool        // the terminal does not show the model with the picture
 
-	picture  picture // on the terminal now
-	place    place   // of the line
-	question uint64  // asked by the line, or 0
-	shows    uint64  // asked by the line or the title, or 0
-	stood    bool    // some question was shown
-	bought   bucket  // signs drawn
-	follower follower
-	reset    []uint8   // palette entries that were reset for the picture
-	again    time.Time // when to draw again, or zero
-	exit     []byte
-	plain    plainText // on a plain terminal
+	picture          picture // on the terminal now
+	place            place   // of the line
+	question         uint64  // asked by the line, or 0
+	shownQuestion    uint64  // asked by the line or the title, or 0
+	questionWasShown bool    // some question was shown
+	signBudget       bucket  // signs drawn
+	follower         follower
+	reset            []uint8   // palette entries that were reset for the picture
+	nextDraw         time.Time // when to draw again, or zero
+	exit             []byte
+	plain            plainText // on a plain terminal
 }
 
 // picture is what the proxy shows over the program. The zero value shows nothing.
@@ -75,12 +75,12 @@ type picture struct {
 // NewPainter returns a painter that has drawn nothing.
 func NewPainter(conf PainterConfig) *Painter {
 	p := &Painter{
-		conf:   conf,
-		place:  place{high: conf.Status.conf.Taste.LineOnTop},
-		fresh:  conf.Ask != nil,
-		unsure: conf.Ask != nil,
+		conf:          conf,
+		place:         place{preferTop: conf.Status.conf.Taste.LineOnTop},
+		neverAsked:    conf.Ask != nil,
+		rowsUncertain: conf.Ask != nil,
 	}
-	if conf.Untitled {
+	if conf.KeepTitle {
 		p.title = " "
 	}
 	return p
@@ -95,12 +95,12 @@ const (
 	askClusters = "\x1b7\x1b[?2027$p\x1b8\x1b[J"
 )
 
-// QueryCursor makes the bytes that ask the terminal where its cursor is, before the first output: a
-// program that does not clear the screen continues below the shell's prompt, and the model has to
+// QueryCursor returns the bytes that ask the terminal where its cursor is, before the first output:
+// a program that does not clear the screen continues below the shell's prompt, and the model has to
 // know that row. It waits for the model's goroutine, but not for the answer.
 func (p *Painter) QueryCursor() (ask []byte) {
 	p.tryOnLoop(func(now time.Time) {
-		if p.fresh {
+		if p.neverAsked {
 			ask = p.askCursorRow(now, nil)
 		}
 	})
@@ -109,7 +109,7 @@ func (p *Painter) QueryCursor() (ask []byte) {
 
 // NoteResize notes that the terminal has another size. The model's goroutine calls it.
 func (p *Painter) NoteResize() {
-	p.unsure = true
+	p.rowsUncertain = true
 	p.sizes++
 }
 
@@ -118,21 +118,21 @@ func (p *Painter) NoteResize() {
 // drawn and removed, and an agent would count rows differently from the user.
 func (p *Painter) askCursorRow(now time.Time, dst []byte) []byte {
 	m := p.conf.Loop.Model()
-	if !p.unsure || m.Alt() || p.conf.Ask == nil {
+	if !p.rowsUncertain || m.Alt() || p.conf.Ask == nil {
 		return dst
 	}
-	first := p.fresh
-	p.fresh, p.unsure, p.asked = false, false, now
+	first := p.neverAsked
+	p.neverAsked, p.rowsUncertain, p.askedAt = false, false, now
 	at, size := m.Cursor().Row, p.sizes
 	// Output for the new size must meet the rows where the terminal has them.
 	patience := holdPatience
-	if first { // rows can be put right only before a program draws
+	if first { // the rows can be corrected only before the program draws
 		patience = firstPatience
 	}
 	p.conf.Loop.HoldOutput(now.Add(patience))
 	p.conf.Ask(first, func(row int) {
 		p.conf.Loop.Post(func(now time.Time) {
-			p.asked = time.Time{}
+			p.askedAt = time.Time{}
 			if size == p.sizes {
 				m.ShiftRows(row - at)
 				p.conf.Loop.NoteScreenChange(now)
@@ -153,19 +153,19 @@ const (
 	// answerPatience is how long the terminal has to report its cursor before the line is drawn
 	// without that.
 	answerPatience = time.Second
-	// holdPatience is how long the model keeps the program's output for that, and firstPatience for
-	// the first answer.
+	// holdPatience is how long the model's input is held back for that, and firstPatience for the
+	// first answer.
 	holdPatience  = 100 * time.Millisecond
 	firstPatience = 200 * time.Millisecond
 )
 
-// Paint makes the bytes that replace the picture by the one due now. ok is false while no bytes may
-// be inserted into the stream, or while the model, which drawing needs, is behind. afresh means
+// Paint returns the bytes that replace the picture by the one due now. ok is false while no bytes
+// may be inserted into the stream, or while the model, which drawing needs, is behind. afresh means
 // that the terminal was resized, and may have moved the picture.
 func (p *Painter) Paint(afresh bool) (bytes []byte, ok bool) {
 	ran, _ := p.tryOnLoop(func(now time.Time) {
 		m := p.conf.Loop.Model()
-		p.again = time.Time{}
+		p.nextDraw = time.Time{}
 		if ok = m.IsAtGround(); !ok {
 			return
 		}
@@ -180,16 +180,16 @@ func (p *Painter) Paint(afresh bool) (bytes []byte, ok bool) {
 	return bytes, ran && ok
 }
 
-// DrawAround feeds the model a chunk, and makes the bytes that go to the terminal before and after
-// it, so that the chunk scrolls and erases only what the program has drawn. ok is false if the
+// DrawAround feeds the model a chunk, and returns the bytes that go to the terminal before and
+// after it, so that the chunk scrolls and erases only the program's own text. ok is false if the
 // chunk ended within a sequence, or if the model is behind: nothing is shown then.
 func (p *Painter) DrawAround(chunk []byte, afresh bool) (before, after []byte, ok bool) {
 	m, erased := p.conf.Loop.Model(), false
 	erase := func(time.Time) {
-		before, erased = p.leavePlainText(chunk, p.erasePicture(nil, m, afresh)), true
+		before, erased = p.endPlainText(chunk, p.erasePicture(nil, m, afresh)), true
 	}
 	draw := func(now time.Time) {
-		p.again = time.Time{}
+		p.nextDraw = time.Time{}
 		if ok = m.IsAtGround(); !ok {
 			p.picture = picture{}
 			return
@@ -215,19 +215,19 @@ func (p *Painter) SparesTexts(passed vt.Chunk) bool {
 	return p.picture.sign && p.follower.followIfHarmless(passed)
 }
 
-// RemoveTexts makes the bytes that remove the picture; a sign is drawn again after a while. It may
-// be called after the loop has ended.
+// RemoveTexts returns the bytes that remove the picture; a sign is drawn again after a while. It
+// may be called after the loop has ended.
 func (p *Painter) RemoveTexts(afresh bool) (bytes []byte) {
 	if p.conf.Plain {
 		return p.noteFlood()
 	}
 	if !p.picture.up {
-		return nil // do not wait for a loop that may be far behind
+		return nil // avoid waiting for a loop that may be far behind
 	}
 	hide := func(now time.Time) {
 		bytes = p.erasePicture(nil, p.conf.Loop.Model(), afresh)
 		if p.picture.sign {
-			p.again = now.Add(signEvery)
+			p.nextDraw = now.Add(signEvery)
 		}
 		p.picture = picture{}
 	}
@@ -241,9 +241,9 @@ func (p *Painter) RemoveTexts(afresh bool) (bytes []byte) {
 	return bytes
 }
 
-// RestoreProgram makes the bytes that show the program again after the terminal was another's: all
-// rows of the alternate screen. The main screen keeps what the other program left there, and the
-// terminal is asked for its cursor before the line is drawn.
+// RestoreProgram returns the bytes that show the program again after another program used the
+// terminal: all rows of the alternate screen. The main screen keeps the other program's text, and
+// the terminal is asked for its cursor before the line is drawn.
 func (p *Painter) RestoreProgram(alt bool) (all []byte) {
 	if !alt {
 		p.conf.Loop.Post(func(time.Time) { p.NoteResize() })
@@ -257,7 +257,7 @@ func (p *Painter) RestoreProgram(alt bool) (all []byte) {
 // NoteTextsGone notes that the terminal shows the model, without the picture.
 func (p *Painter) NoteTextsGone() { p.picture, p.lost = picture{}, false }
 
-// NoteDrawn notes that the bytes made last are on the terminal.
+// NoteDrawn notes that the bytes returned last are on the terminal.
 func (p *Painter) NoteDrawn() { p.conf.Status.noteDrawn() }
 
 // IsUp reports whether something is shown.
@@ -271,7 +271,7 @@ func (p *Painter) IsSign() bool { return p.picture.sign }
 func (p *Painter) IsQuestion() bool { return p.question != 0 }
 
 // NextDraw returns when to draw again, or zero.
-func (p *Painter) NextDraw() time.Time { return p.again }
+func (p *Painter) NextDraw() time.Time { return p.nextDraw }
 
 // RemoveAtExit returns the bytes that remove the picture once the program is gone.
 func (p *Painter) RemoveAtExit() []byte {
@@ -287,12 +287,12 @@ func (p *Painter) RemoveAtExit() []byte {
 // reportShown reports a question once the bytes that show it are made.
 func (p *Painter) reportShown(drawn bool) {
 	switch {
-	case drawn && p.shows != 0:
-		p.conf.Shown(p.shows)
-		p.stood = true
-	case drawn && p.stood && p.conf.Status.isQuestionUnreadable(): // the window was made smaller
+	case drawn && p.shownQuestion != 0:
+		p.conf.Shown(p.shownQuestion)
+		p.questionWasShown = true
+	case drawn && p.questionWasShown && p.conf.Status.isQuestionUnreadable(): // the window was made smaller
 		p.conf.Shown(0)
-		p.stood = false
+		p.questionWasShown = false
 	}
 }
 
@@ -301,24 +301,24 @@ func (p *Painter) reportShown(drawn bool) {
 // methods.
 func (p *Painter) drawNow(now time.Time, m *screen.Screen, afresh bool) (show []byte, kept bool) {
 	s := p.conf.Status
-	p.shows = 0
+	p.shownQuestion = 0
 	cols, rows := m.Size()
 	line, window, ring, asks := s.composeNow(now, cols, rows, m.Title())
 	if p.conf.Plain {
 		return p.printPlain(now, rows, line, ring, asks), false
 	}
-	if !p.fresh || line != "" || len(s.signForms(now)) > 0 {
+	if !p.neverAsked || line != "" || len(s.signForms(now)) > 0 {
 		show = p.askCursorRow(now, show)
 	}
 	if s.takeBegun() {
 		show = append(show, tty.Unlock...)
 	}
-	waiting := now.Sub(p.asked) < answerPatience // until it is known where
+	waiting := now.Sub(p.askedAt) < answerPatience // the rows are not known yet
 	if waiting {
 		line, asks = "", 0
 		s.noteNotDrawn()
 	}
-	p.shows, p.question = asks, asks
+	p.shownQuestion, p.question = asks, asks
 	if line == "" {
 		p.question = 0
 	}
@@ -333,7 +333,7 @@ func (p *Painter) drawNow(now time.Time, m *screen.Screen, afresh bool) (show []
 	case line != "":
 		show = p.drawLine(now, show, m, line, asks != 0)
 	case !waiting:
-		p.place = place{high: p.conf.Status.conf.Taste.LineOnTop}
+		p.place = place{preferTop: p.conf.Status.conf.Taste.LineOnTop}
 		if next, ok := p.nextSign(now, m, before, afresh); ok && next == before {
 			p.picture = before
 			p.follower = newFollower(m, before.row)
@@ -348,13 +348,13 @@ func (p *Painter) drawNow(now time.Time, m *screen.Screen, afresh bool) (show []
 // appendTitle appends the window's title if it changed.
 func (p *Painter) appendTitle(show []byte, m *screen.Screen, window string) []byte {
 	titles := m.TitleSets()
-	if window == "" || window == p.title && titles == p.titles {
+	if window == "" || window == p.title && titles == p.titleCount {
 		return show
 	}
 	if p.title == "" {
 		show = append(show, notice.PushTitle...)
 	}
-	p.title, p.titles = window, titles
+	p.title, p.titleCount = window, titles
 	return notice.Title(show, window)
 }
 
@@ -363,7 +363,7 @@ func (p *Painter) drawLine(
 ) []byte {
 	row, again := p.place.chooseRow(now, m, line)
 	if again > 0 {
-		p.again = now.Add(again)
+		p.nextDraw = now.Add(again)
 	}
 	l := lookOn(m, &p.conf.Status.conf, asks)
 	p.picture = p.newPicture(m, picture{row: row, text: line, sgr: l.sgr})
@@ -382,7 +382,7 @@ func (p *Painter) nextSign(
 		if !fits {
 			continue
 		}
-		if !p.conf.Status.maySignCover(now, at.over) {
+		if !p.conf.Status.maySignCover(now, at.coversText) {
 			return picture{}, false
 		}
 		if at.wide {
@@ -394,14 +394,14 @@ func (p *Painter) nextSign(
 		if next == before && !afresh && !m.IsVeiled() {
 			return next, true
 		}
-		later, ok := p.bought.spend(now)
+		later, ok := p.signBudget.spend(now)
 		if ok {
 			return next, true
 		}
-		p.again = later
+		p.nextDraw = later
 		if before.sign && !afresh && !m.IsVeiled() && next.row == before.row &&
 			next.rev == before.rev {
-			return before, true // with the earlier words
+			return before, true // with its earlier text
 		}
 		return picture{}, false
 	}
@@ -456,7 +456,7 @@ func (p *Painter) erasePicture(dst []byte, m *screen.Screen, afresh bool) []byte
 
 // RedrawTitle sets the title anew, for a person whose window has no title yet. The model's
 // goroutine calls it.
-func (p *Painter) RedrawTitle() { p.titles = ^uint64(0) }
+func (p *Painter) RedrawTitle() { p.titleCount = ^uint64(0) }
 
 // NoteTitleRestored notes that the window has its own title back.
 func (p *Painter) NoteTitleRestored() { p.title = "" }

@@ -10,21 +10,21 @@ import (
 	"terminalproxy/proxy/terminal/screen"
 )
 
-// inTheWay is how long the cursor has to rest in the line before the line moves: a program that
-// draws passes everywhere.
-const inTheWay = 150 * time.Millisecond
+// moveAfter is how long the cursor has to stay in the line before the line moves: a program that
+// draws moves it everywhere.
+const moveAfter = 150 * time.Millisecond
 
 // place is where the line is drawn.
 type place struct {
-	high  bool      // the user wants it on the top rows
-	up    bool      // a line is drawn
-	top   bool      // on the top rows
-	since time.Time // since when it should be elsewhere, or zero
+	preferTop      bool      // the user wants it on the top rows
+	up             bool      // a line is drawn
+	top            bool      // on the top rows
+	misplacedSince time.Time // since when it should be on the other side, or zero
 }
 
 // chooseRow returns the row on which a line begins: at the bottom, or at the top if the cursor is
 // visible in the rows that the line needs. If the user wants it on top, it is the other way round.
-// The line moves only when the cursor rests in it; again is when to check that.
+// The line moves only when the cursor stays in it; again is the time until the next check.
 func (p *place) chooseRow(
 	now time.Time, m *screen.Screen, line string,
 ) (row int, again time.Duration) {
@@ -33,20 +33,20 @@ func (p *place) chooseRow(
 	at := m.Cursor()
 	low := at.Row >= rows-n
 	top := at.Visible && low && at.Row >= n
-	if p.high {
+	if p.preferTop {
 		top = !at.Visible || at.Row >= n || low
 	}
 	switch {
 	case !p.up:
-		p.up, p.top, p.since = true, top, time.Time{}
+		p.up, p.top, p.misplacedSince = true, top, time.Time{}
 	case p.top == top:
-		p.since = time.Time{}
-	case p.since.IsZero():
-		p.since, again = now, inTheWay
-	case now.Sub(p.since) < inTheWay:
-		again = inTheWay - now.Sub(p.since)
+		p.misplacedSince = time.Time{}
+	case p.misplacedSince.IsZero():
+		p.misplacedSince, again = now, moveAfter
+	case now.Sub(p.misplacedSince) < moveAfter:
+		again = moveAfter - now.Sub(p.misplacedSince)
 	default:
-		p.top, p.since = !p.top, time.Time{}
+		p.top, p.misplacedSince = !p.top, time.Time{}
 	}
 	if p.top {
 		return 0, again
@@ -56,9 +56,9 @@ func (p *place) chooseRow(
 
 // spot is a position of the sign.
 type spot struct {
-	row, from int
-	wide      bool // it begins a column early, so as not to split a wide character
-	over      bool // it covers text
+	row, from  int
+	wide       bool // it begins a column early, so as not to split a wide character
+	coversText bool // it covers text
 }
 
 // findSignSpot looks for a right end of a row without text and without the cursor. It tries the
@@ -85,7 +85,7 @@ func findSignSpot(m *screen.Screen, sign string, top bool) (s spot, ok bool) {
 			return spot{row: row, from: from}, true
 		}
 	}
-	s = spot{row: candidates[0], from: from, over: true}
+	s = spot{row: candidates[0], from: from, coversText: true}
 	if s.row == at {
 		s.row = rows - 1 - candidates[0] // the other side
 	}

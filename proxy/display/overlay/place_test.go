@@ -24,14 +24,14 @@ func TestTheLineMakesWayR68(t *testing.T) {
 	at(6, "at the bottom")
 	m.Feed([]byte("\x1b[7;1Hgo on? "))
 	_, again := p.chooseRow(now, m, "two\nrows")
-	require.Equal(t, inTheWay, again)
+	require.Equal(t, moveAfter, again)
 	at(6, "the cursor may be passing")
 	m.Feed([]byte("\x1b[1;1H"))
 	at(6, "it was")
 	now = now.Add(time.Second)
 	m.Feed([]byte("\x1b[7;1Hgo on? "))
 	at(6, "it comes again")
-	now = now.Add(inTheWay)
+	now = now.Add(moveAfter)
 	at(0, "it rests there")
 	p = place{}
 	at(0, "a new one begins there")
@@ -56,7 +56,7 @@ func TestWhereTheSignGoesR69(t *testing.T) {
 		m.Feed([]byte(c.Output))
 		got := "none"
 		if at, ok := findSignSpot(m, sign, false); ok {
-			got = fmt.Sprintf("%d,%d%s%s", at.row, at.from, map[bool]string{true: " over"}[at.over], map[bool]string{true: " wide"}[at.wide])
+			got = fmt.Sprintf("%d,%d%s%s", at.row, at.from, map[bool]string{true: " over"}[at.coversText], map[bool]string{true: " wide"}[at.wide])
 		}
 		require.Equal(t, c.Want, got, c.Name)
 	}

@@ -13,7 +13,8 @@ import (
 var plainFamilies = []string{"dumb", "unknown", "network", "dialup", "printer", "lpr", "vt52"}
 
 // TakesSequences reports whether a terminal of this type (TERM) takes ECMA-48 sequences. Others
-// would print them, or do something else. An unfamiliar type takes them, as nearly all new ones do.
+// would print them, or do something else. An unknown type is assumed to take them, as nearly all
+// new ones do.
 func TakesSequences(term string) bool {
 	family, _, _ := strings.Cut(term, "-")
 	return term != "" && !slices.Contains(plainFamilies, family)
@@ -23,7 +24,7 @@ func TakesSequences(term string) bool {
 // own, and stays there.
 type plainText struct {
 	text  string // while it is due
-	open  bool   // the cursor stands behind it
+	open  bool   // the cursor is behind it
 	lines int    // line feeds since then
 	sign  bool   // the sign was printed
 }
@@ -38,7 +39,7 @@ func (p *Painter) printPlain(now time.Time, rows int, line string, ring bool, as
 		line = p.plainSign(s.signForms(now))
 	}
 	line = trimRows(line)
-	p.shows, p.question = asks, 0
+	p.shownQuestion, p.question = asks, 0
 	var show []byte
 	if ring {
 		show = append(show, '\a')
@@ -68,7 +69,7 @@ func isTypedInto(s *Status) bool {
 	return s.state.Message.Open || s.conf.Desk != nil && s.conf.Desk.IsOpen()
 }
 
-// plainSign returns the sign once for each grant, and says once that the grant is over.
+// plainSign returns the sign once for each grant, and once the message that the grant is over.
 func (p *Painter) plainSign(forms []string) string {
 	switch begun := len(forms) > 0; {
 	case begun && !p.plain.sign:
@@ -81,17 +82,16 @@ func (p *Painter) plainSign(forms []string) string {
 	return ""
 }
 
-// leavePlainText moves the cursor below the text, for a chunk of the program's.
-func (p *Painter) leavePlainText(chunk, dst []byte) []byte {
+// endPlainText moves the cursor below the text before a chunk of the program's output.
+func (p *Painter) endPlainText(chunk, dst []byte) []byte {
 	p.plain.lines += bytes.Count(chunk, []byte("\n"))
 	return p.endPlainRow(dst)
 }
 
-// flooded is the number of line feeds that counts for output of which nothing is known.
+// flooded stands for the line feeds of output that the painter does not see.
 const flooded = 1 << 20
 
-// noteFlood moves the cursor below the text: output follows that the painter does not see, or
-// another program's.
+// noteFlood moves the cursor below the text, before output that the painter does not see.
 func (p *Painter) noteFlood() []byte {
 	p.plain.lines = flooded
 	return p.endPlainRow(nil)

@@ -18,20 +18,20 @@ func (s *Status) NoteRequest() {
 	s.mu.Lock()
 	now := time.Now()
 	mustTell := s.state.Secret != protocol.SecretNone && !s.isGuarding(now)
-	s.seen = now
+	s.lastRequest = now
 	s.mu.Unlock()
 	if mustTell {
 		s.conf.Repaint()
 	}
 }
 
-// isGuarding reports whether to show the user that a secret prompt keeps agents away. Without
-// agents it is not shown.
+// isGuarding reports whether to show the user that a secret prompt keeps agents away. It is shown
+// only if an agent may be watching.
 func (s *Status) isGuarding(now time.Time) bool {
 	if s.state.Secret == protocol.SecretNone {
 		return false
 	}
-	return s.state.Phase != control.Observing || s.rung || now.Sub(s.seen) < attendedFor
+	return s.state.Phase != control.Observing || s.secretShown || now.Sub(s.lastRequest) < attendedFor
 }
 
 func (w *wording) secretLine(cols int) string {
@@ -114,12 +114,12 @@ func (s *Status) remarkMutedLocked(m control.Mute) {
 	s.setRemarkLocked(text)
 }
 
-// setRemarkLocked sets a remark for the usual time. The caller repaints.
+// setRemarkLocked sets a remark that stays for RemarkFor. The caller repaints.
 func (s *Status) setRemarkLocked(text string) {
 	now := time.Now()
-	s.told, s.said, s.until = text, now, now.Add(TellFor)
+	s.remark, s.remarkedAt, s.remarkEnd = text, now, now.Add(RemarkFor)
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	s.timer = time.AfterFunc(TellFor, s.conf.Repaint)
+	s.timer = time.AfterFunc(RemarkFor, s.conf.Repaint)
 }

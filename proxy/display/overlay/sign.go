@@ -13,25 +13,25 @@ import (
 const (
 	// rivalFor is how long an agent counts as asking after it learned that another one has the
 	// keyboard.
-	rivalFor  = time.Minute
-	maxRivals = 9
-	signName  = 24 // characters of an agent's name in the sign
-	// keyRest is how long a sign that covers text stays away after the user pressed a key.
-	keyRest = time.Second
+	rivalFor    = time.Minute
+	maxRivals   = 9
+	maxSignName = 24 // characters of an agent's name in the sign
+	// hideFor is how long a sign that covers text stays away after the user pressed a key.
+	hideFor = time.Second
 )
 
-// sign is the state of the lasting sign that an agent drives. Guarded by Status.mu.
+// sign is the state of the sign, which shows as long as an agent drives. Guarded by Status.mu.
 type sign struct {
-	tick   *time.Timer          // redraws when its minutes change
-	tickAt time.Time            // when tick fires
-	rivals map[string]time.Time // agents that were told to wait, and until when they count
-	over   bool                 // it covers text
-	rest   time.Time            // until when it stays away because it covers text
-	wake   *time.Timer          // redraws it at rest
+	tick        *time.Timer          // redraws when its minutes change
+	tickAt      time.Time            // when tick fires
+	rivals      map[string]time.Time // agents that have to wait, and until when each counts
+	coversText  bool                 // it covers text
+	hiddenUntil time.Time            // until when it stays away because it covers text
+	wake        *time.Timer          // redraws it at rest
 }
 
-// NoteRival notes that an agent asks for the keyboard while another one has it, or no longer asks:
-// it gave up, or is gone.
+// NoteRival notes whether an agent asks for the keyboard while another one has it. It no longer
+// asks if it gave up, or is gone.
 func (s *Status) NoteRival(agentID string, asks bool) {
 	s.mu.Lock()
 	_, known := s.sign.rivals[agentID]
@@ -70,7 +70,7 @@ func (s *Status) signForms(now time.Time) []string {
 			" " + kept + " ",
 		}
 	}
-	name := notice.Clean(st.Agent.Name, signName)
+	name := notice.Clean(st.Agent.Name, maxSignName)
 	does, time := s.activity(), s.remainingTime(now, st.Until)
 	short := ""
 	if kept != "" {
@@ -96,7 +96,8 @@ func (s *Status) signForms(now time.Time) []string {
 	return forms
 }
 
-// describeKept says that programs get a password without a question, "" if none does.
+// describeKept returns a text about the passwords that programs get without a question, "" if there
+// are none.
 func (w *wording) describeKept() (text string, until time.Time) {
 	if w.conf.Desk == nil {
 		return "", time.Time{}
@@ -111,14 +112,14 @@ func (w *wording) describeKept() (text string, until time.Time) {
 	return fmt.Sprintf("%d passwords kept", count), until
 }
 
-// ShowRemoteTyping remarks that a person types from a page. Every other remark comes first.
+// ShowRemoteTyping remarks that a person types from a page. It does not replace another remark.
 func (s *Status) ShowRemoteTyping(by string) {
 	text := by + " types from a page; " + s.conf.Reclaim + " keeps pages out for " +
 		formatDuration(control.RemoteBlockFor)
 	s.mu.Lock()
 	now := time.Now()
-	other := s.told != "" && s.told != text && now.Before(s.until)
-	fresh := s.told == text && now.Sub(s.said) < TellFor // it is not drawn anew with each key
+	other := s.remark != "" && s.remark != text && now.Before(s.remarkEnd)
+	fresh := s.remark == text && now.Sub(s.remarkedAt) < RemarkFor // do not redraw for each key
 	s.mu.Unlock()
 	if !other && !fresh {
 		s.ShowRemark(text, NoteFor)
@@ -129,9 +130,9 @@ func (s *Status) ShowRemoteTyping(by string) {
 func (w *wording) activity() string {
 	switch st := w.state; {
 	case st.NeverRule != "":
-		return "waits: never in " + notice.Clean(st.OtherProgram, signName)
+		return "waits: never in " + notice.Clean(st.OtherProgram, maxSignName)
 	case st.OtherProgram != "":
-		return "waits for " + notice.Clean(st.Program, signName)
+		return "waits for " + notice.Clean(st.Program, maxSignName)
 	case st.Occupied:
 		return "waits for your line"
 	case st.Paused:
@@ -142,7 +143,7 @@ func (w *wording) activity() string {
 	return "drives"
 }
 
-// remainingTime returns how long something lasts, in begun minutes, or "" if it has no end. It
+// remainingTime returns the time until an end, rounded up to minutes, or "" without an end. It
 // schedules a redraw for when that changes.
 func (s *Status) remainingTime(now, until time.Time) string {
 	rest := until.Sub(now)
@@ -186,23 +187,23 @@ func (s *Status) countRivals(now time.Time) int {
 func (s *Status) maySignCover(now time.Time, over bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sign.over = over
-	return !over || !now.Before(s.sign.rest)
+	s.sign.coversText = over
+	return !over || !now.Before(s.sign.hiddenUntil)
 }
 
 // hideSignLocked removes a sign that covers text, since the user typed. It reports whether one was
 // drawn.
 func (s *Status) hideSignLocked(now time.Time) bool {
-	if kept, _ := s.describeKept(); !s.sign.over ||
+	if kept, _ := s.describeKept(); !s.sign.coversText ||
 		s.state.Phase != control.Granted && kept == "" {
 		return false
 	}
-	gone := !now.Before(s.sign.rest)
-	s.sign.rest = now.Add(keyRest)
+	gone := !now.Before(s.sign.hiddenUntil)
+	s.sign.hiddenUntil = now.Add(hideFor)
 	if s.sign.wake != nil {
 		s.sign.wake.Stop()
 	}
-	s.sign.wake = time.AfterFunc(keyRest, s.conf.Repaint)
+	s.sign.wake = time.AfterFunc(hideFor, s.conf.Repaint)
 	return gone
 }
 
@@ -218,7 +219,7 @@ type bucket struct {
 	at   time.Time // when one was added last
 }
 
-// spend reports whether a sign may be drawn now, or else when.
+// spend reports whether a sign may be drawn now. If not, at is when it may.
 func (b *bucket) spend(now time.Time) (at time.Time, ok bool) {
 	if n := int(now.Sub(b.at) / signEvery); b.at.IsZero() || n >= maxSigns {
 		b.left, b.at = maxSigns, now

@@ -159,7 +159,7 @@ func TestTheSignOverTextGoesForAKeyR69(t *testing.T) {
 		require.False(t, s.maySignCover(time.Now(), true))
 		require.True(t, s.maySignCover(time.Now(), false), "elsewhere it is in nobody's way")
 		s.maySignCover(time.Now(), true)
-		time.Sleep(keyRest)
+		time.Sleep(hideFor)
 		synctest.Wait()
 		require.EqualValues(t, 2, repaints.Load())
 		require.True(t, s.maySignCover(time.Now(), true))
@@ -182,7 +182,7 @@ func TestAPagesTypingIsAnnounced(t *testing.T) {
 		}
 		require.Contains(t, line(), `ada types from a page; Ctrl+\ keeps pages out for 10 s`)
 		require.EqualValues(t, 1, painted.Load())
-		time.Sleep(TellFor)
+		time.Sleep(RemarkFor)
 		s.ShowRemoteTyping("ada")
 		time.Sleep(NoteFor - time.Second)
 		require.Contains(t, line(), "ada types")

@@ -1,6 +1,6 @@
 // Package overlay shows the user the proxy's own texts over the program: a line with questions and
-// remarks, the window's title and the bell. It words them, decides which comes first, and makes the
-// bytes that draw and remove them from the terminal model. It makes no decisions about control,
+// remarks, the window's title and the bell. It composes them, decides which comes first, and makes
+// the bytes that draw and remove them from the terminal model. It makes no decisions about control,
 // writes nothing itself, and refers to agents only by name. Its user passes the state of control
 // ([Status.ShowState]) and writes the bytes of [Painter.Paint].
 package overlay
@@ -16,21 +16,21 @@ import (
 
 // How long a remark stays.
 const (
-	TellFor    = 3 * time.Second  // a plain remark
+	RemarkFor  = 3 * time.Second  // a plain remark
 	NoteFor    = 8 * time.Second  // one with words of an agent or a person
 	TroubleFor = 10 * time.Second // one about a problem
 	welcomeFor = 2 * time.Second  // that a session is shared
-	readFor    = time.Second      // before that the user's keys do not remove it
+	readFor    = time.Second      // until then the user's keys do not remove it
 )
 
 // Bounds of the texts.
 const (
-	maxTitle = 200 // characters of the program's title
-	tellRows = 3   // at most for a remark
-	menuRows = 5   // for the menu, on a narrow screen
-	askRows  = 6   // for a request
-	slim     = 40  // columns; below, a remark gets menuRows, so that its key is not cut off
-	narrow   = 30  // columns; below, a request covers what it needs
+	maxTitle   = 200 // characters of the program's title
+	remarkRows = 3   // at most for a remark
+	menuRows   = 5   // for the menu, on a narrow screen
+	askRows    = 6   // for a request
+	slimCols   = 40  // columns; below, a remark gets menuRows, so that its key is not cut off
+	narrowCols = 30  // columns; below, a request covers what it needs
 )
 
 // Config describes the user's terminal and the user's preferences.
@@ -50,7 +50,7 @@ type Config struct {
 	Desk       Desk        // programs' questions for secrets, or nil
 }
 
-// Desk words programs' questions for secrets.
+// Desk composes programs' questions for secrets.
 type Desk interface {
 	// IsOpen reports whether the user types an answer, and HasQuestion whether a question waits.
 	IsOpen() bool
@@ -60,39 +60,39 @@ type Desk interface {
 	ComposeLine(cols, rows int) (line string, number uint64)
 	// NoteUnshown notes that the question is not on the screen.
 	NoteUnshown()
-	// CountKept returns how many answers programs get without a question, for which program the
-	// newest is, and until when.
+	// CountKept returns how many answers are kept, so that programs get them without a question;
+	// the program that the newest is for; and when it expires.
 	CountKept() (count int, program string, until time.Time)
 }
 
 // Status holds the proxy's texts for the user: a line over the bottom row while something needs the
-// user, and in the window's title who has the keyboard. It may be used on any goroutine; a
-// [Painter] draws it.
+// user's attention, and the window's title, which names who has the keyboard. It may be used on any
+// goroutine; a [Painter] draws it.
 type Status struct {
 	wording
 
-	mu    sync.Mutex // guards the fields below, and the state of wording
-	told  string     // a passing remark
-	said  time.Time  // when it was made
-	until time.Time  // when it goes by itself
-	timer *time.Timer
-	away  *time.Timer // remarks that the agent waits for its program
-	bell  bool
-	alert alert     // waits to be written
-	small bool      // the newest line had no room for the question
-	alone bool      // no gateway is connected: no one can look
-	seen  time.Time // when an agent last asked for something
-	rung  bool      // the user has been told of the present prompt for a secret
-	begun bool      // a grant began: unlock the terminal's keyboard, to be sure
-	sign  sign      // that an agent drives
-	inbox inbox     // messages to the user
-	desk  uint64    // the question of the desk that the bell has rung for
+	mu          sync.Mutex // guards the fields below, and the state of wording
+	remark      string     // a passing remark
+	remarkedAt  time.Time  // when it was made
+	remarkEnd   time.Time  // when it disappears by itself
+	timer       *time.Timer
+	awayTimer   *time.Timer // remarks that the agent waits for its program
+	bell        bool
+	alert       alert     // waits to be written
+	unreadable  bool      // the newest line had no room for the question
+	unobserved  bool      // no gateway is connected, so no one can look
+	lastRequest time.Time // when an agent last asked for something
+	secretShown bool      // the present prompt for a secret has been announced
+	begun       bool      // a grant began: unlock the terminal's keyboard, to be sure
+	sign        sign      // that an agent drives
+	inbox       inbox     // messages to the user
+	deskRung    uint64    // the question of the desk that the bell has rung for
 }
 
 // New returns a status without texts.
 func New(conf Config) *Status { return &Status{wording: wording{conf: conf}} }
 
-// ShowState takes a new state of control.
+// ShowState updates the texts for a new state of control.
 func (s *Status) ShowState(state control.State) {
 	s.mu.Lock()
 	s.bell = s.bell ||
@@ -117,14 +117,14 @@ func (s *Status) ShowState(state control.State) {
 }
 
 // ShowText shows a plain remark.
-func (s *Status) ShowText(text string) { s.ShowRemark(text, TellFor) }
+func (s *Status) ShowText(text string) { s.ShowRemark(text, RemarkFor) }
 
 // ShowRemark shows a remark for a while.
 func (s *Status) ShowRemark(text string, d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	s.told, s.said, s.until = text, now, now.Add(d)
+	s.remark, s.remarkedAt, s.remarkEnd = text, now, now.Add(d)
 	if s.timer != nil {
 		s.timer.Stop()
 	}
@@ -135,8 +135,8 @@ func (s *Status) ShowRemark(text string, d time.Duration) {
 // SetObserved notes whether a gateway is connected, through which agents look.
 func (s *Status) SetObserved(yes bool) {
 	s.mu.Lock()
-	changed := s.alone == yes
-	s.alone = !yes
+	changed := s.unobserved == yes
+	s.unobserved = !yes
 	s.mu.Unlock()
 	if changed {
 		s.conf.Repaint()
@@ -147,9 +147,9 @@ func (s *Status) SetObserved(yes bool) {
 // that it covers. It holds no lock that the screen or the network could hold up.
 func (s *Status) DismissRemark() {
 	s.mu.Lock()
-	read := s.told != "" && time.Since(s.said) >= readFor
+	read := s.remark != "" && time.Since(s.remarkedAt) >= readFor
 	if read {
-		s.told = ""
+		s.remark = ""
 	}
 	now := time.Now()
 	read = s.noteKeyLocked(now) || read
@@ -164,7 +164,7 @@ func (s *Status) DismissRemark() {
 func (s *Status) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range []*time.Timer{s.timer, s.away, s.inbox.timer, s.sign.tick, s.sign.wake} {
+	for _, t := range []*time.Timer{s.timer, s.awayTimer, s.inbox.timer, s.sign.tick, s.sign.wake} {
 		if t != nil {
 			t.Stop()
 		}
@@ -192,10 +192,10 @@ func (s *Status) composeNow(
 	if s.state.HasQuestion() || guarding && s.state.Dismissible && !s.state.Message.Open {
 		question = s.state.Question
 	}
-	if guarding && !s.rung {
+	if guarding && !s.secretShown {
 		ring = true
 	}
-	s.rung = guarding
+	s.secretShown = guarding
 	before := s.inbox.onLine
 	s.inbox.onLine = nil
 	if s.conf.Line {
@@ -205,12 +205,12 @@ func (s *Status) composeNow(
 	if asks && !s.isAnswerable(line, cols, rows) {
 		line, question = s.replaceUnreadable(line, question, cols, rows)
 	}
-	s.small = asks && question == 0
+	s.unreadable = asks && question == 0
 	if asked, number := deskLine(s.conf, s.state, cols, rows); asked != "" {
-		line, question, s.small = asked, number, number == 0
+		line, question, s.unreadable = asked, number, number == 0
 		s.inbox.onLine = nil
-		ring = ring || number != 0 && number != s.desk
-		s.desk = max(s.desk, number)
+		ring = ring || number != 0 && number != s.deskRung
+		s.deskRung = max(s.deskRung, number)
 	}
 	if s.conf.Title {
 		if title == "" {
@@ -222,8 +222,8 @@ func (s *Status) composeNow(
 	return line, window, ring, question
 }
 
-// deskLine returns the line with a program's question for a secret, "" if it is not its turn.
-// Questions about control come first; but nothing covers an answer that the user types.
+// deskLine returns the line with a program's question for a secret, or "" if another question comes
+// first. Questions about control come first; but nothing covers an answer that the user types.
 func deskLine(conf Config, state control.State, cols, rows int) (line string, number uint64) {
 	if conf.Desk == nil || !conf.Line {
 		return "", 0
@@ -245,7 +245,7 @@ func (s *Status) lineLocked(now time.Time, cols, rows int) string {
 	case st.Occupied:
 		return s.occupiedLine(cols, rows)
 	case st.Phase == control.Asked:
-		keys := pressAgain(st.GrantKeyIgnored && cols >= narrow) + s.allowLabel() + " · " +
+		keys := pressAgain(st.GrantKeyIgnored && cols >= narrowCols) + s.allowLabel() + " · " +
 			s.conf.Reclaim + " refuses"
 		if st.RuleGrant.Rule != "" {
 			keys = s.conf.Reclaim + " refuses"
@@ -257,12 +257,12 @@ func (s *Status) lineLocked(now time.Time, cols, rows int) string {
 		return s.secretLine(cols)
 	case st.Pregrant:
 		return notice.Line(cols, s.pregrantLine(), s.conf.Reclaim+" takes that back")
-	case s.told != "" && now.Before(s.until):
-		most := tellRows
-		if cols < slim {
+	case s.remark != "" && now.Before(s.remarkEnd):
+		most := remarkRows
+		if cols < slimCols {
 			most = menuRows
 		}
-		return notice.Rows(cols, min(rows-1, most), s.told, "")
+		return notice.Rows(cols, min(rows-1, most), s.remark, "")
 	case s.nextMessageLocked(now):
 		return s.inbox.currentLine(cols, rows)
 	}
@@ -305,7 +305,7 @@ func (s *Status) titleTag(now time.Time) string {
 			pressAgain(st.GrantKeyIgnored) + s.grantLabel() + " allows, " + s.conf.Reclaim + " refuses]"
 	case st.Phase == control.Asked:
 		return "[agent asks]"
-	case s.alone:
+	case s.unobserved:
 		return "[not observed]"
 	}
 	return "[observed]"

@@ -42,12 +42,12 @@ func TestReadableColors(t *testing.T) {
 func TestTheLineOnTop(t *testing.T) {
 	m := screen.New(screen.Config{Cols: 40, Rows: 8})
 	now := time.Now()
-	p := place{high: true}
+	p := place{preferTop: true}
 	at := func(want int, output string) {
 		t.Helper()
 		m.Feed([]byte(output))
 		p.chooseRow(now, m, "two\nrows")
-		now = now.Add(2 * inTheWay)
+		now = now.Add(2 * moveAfter)
 		row, _ := p.chooseRow(now, m, "two\nrows")
 		require.Equal(t, want, row, output)
 	}

@@ -1,22 +1,25 @@
 package overlay
 
 import (
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/display/notice"
 )
 
-// wording puts a state of control into words for the user: questions, the effects of keys, and the
-// menu. It does not handle time, remarks or messages.
+// wording composes the texts for a state of control: questions, the effects of keys, and the menu.
+// It does not handle time, remarks or messages.
 type wording struct {
 	conf  Config
 	grant atomic.Pointer[string] // the label of the grant key, once the session has moved
 	state control.State
 }
 
-// LabelGrant sets the label of the grant key: the session is at another terminal now.
+// LabelGrant sets the label of the grant key, when the session is at another terminal.
 func (w *wording) LabelGrant(label string) { w.grant.Store(&label) }
 
 // GrantLabel returns what people press to give the keyboard.
@@ -31,23 +34,23 @@ func (w *wording) grantLabel() string {
 
 // maxQuestionRows is how many rows a request may cover.
 func maxQuestionRows(cols, rows int) int {
-	if cols < narrow {
+	if cols < narrowCols {
 		return rows - 1
 	}
 	return min(rows-1, askRows)
 }
 
-// controlQuestion is the question for control. The name stands in quotation marks: the agent chose
-// it.
+// controlQuestion returns the question for control. The name is in quotation marks, since the agent
+// chose it.
 func (w *wording) controlQuestion() string {
 	if w.state.RuleGrant.Rule != "" {
 		return w.announcement()
 	}
-	return w.controlWish() + ": “" + w.state.Reason + "”"
+	return w.controlRequest() + ": “" + w.state.Reason + "”"
 }
 
-// controlWish is that question without the agent's own words.
-func (w *wording) controlWish() string {
+// controlRequest returns the question for control without the agent's own words.
+func (w *wording) controlRequest() string {
 	return w.namedAsker("“"+w.state.Agent.Name+"”") + " asks to " + w.wantedGrant()
 }
 
@@ -83,7 +86,8 @@ func formatTerm(d time.Duration) string {
 	return " for " + formatDuration(d)
 }
 
-// pregrantLine names the agent that will get the keyboard without a question.
+// pregrantLine describes the grant that the next agent, or a certain one, will get without a
+// question.
 func (w *wording) pregrantLine() string {
 	g := w.state.RemotePregrant
 	agent, verb, by := "the next agent that asks", " will drive", ""
@@ -97,4 +101,28 @@ func (w *wording) pregrantLine() string {
 		by = " (allowed by " + g.By + ")"
 	}
 	return agent + verb + formatTerm(w.state.For) + by
+}
+
+// formatDuration formats a time limit for the user: 10 min, 1 h 30 min, 45 s.
+func formatDuration(d time.Duration) string {
+	d = d.Round(time.Second)
+	var parts []string
+	for _, part := range []struct {
+		n    time.Duration
+		unit string
+	}{{d / time.Hour, " h"}, {d % time.Hour / time.Minute, " min"}, {d % time.Minute / time.Second, " s"}} {
+		if part.n > 0 {
+			parts = append(parts, strconv.Itoa(int(part.n))+part.unit)
+		}
+	}
+	if parts == nil {
+		return "0 s"
+	}
+	return strings.Join(parts, " ")
+}
+
+// composeLine shows the message that the user is writing.
+func (w *wording) composeLine(cols, rows int) string {
+	return notice.Input(cols, max(1, rows-1), "to "+notice.Recipient(w.state.Message.To.Name)+": ",
+		w.state.Message.Text, "Enter sends · Esc closes")
 }

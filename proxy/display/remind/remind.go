@@ -10,19 +10,19 @@ import (
 
 // Question is a question that waits for the user.
 type Question struct {
-	Number uint64 // tells it from others; 0 without a question
+	Number uint64 // distinguishes it from others; 0 without a question
 	Agent  string // its name, as people read it
-	Held   bool   // the agent has the keyboard, and its input waits; else it asks for the keyboard
+	Held   bool   // the agent has the keyboard, and its input waits; false: it asks for it
 }
 
 // Config configures a [Reminder].
 type Config struct {
-	// After is how long a question is open, without a look of the user, before the reminder.
+	// After is how long a question is open, while the user does not look, before the reminder.
 	After time.Duration
-	// Looked returns when the user last typed or looked. It is called from any goroutine.
-	Looked func() time.Time
-	// Tell sends the reminder. It is called on a separate goroutine, which Close waits for.
-	Tell func(Question)
+	// LastLook returns when the user last typed or looked. It is called on any goroutine.
+	LastLook func() time.Time
+	// Remind sends the reminder. It is called on a separate goroutine, which Close waits for.
+	Remind func(Question)
 }
 
 // Reminder waits with the newest question. Any goroutine may call its methods.
@@ -80,7 +80,7 @@ func (r *Reminder) remindOrWait(q Question) {
 		return
 	}
 	since := r.asked
-	if looked := r.conf.Looked(); looked.After(since) {
+	if looked := r.conf.LastLook(); looked.After(since) {
 		since = looked
 	}
 	if left := r.conf.After - time.Since(since); left > 0 {
@@ -90,7 +90,7 @@ func (r *Reminder) remindOrWait(q Question) {
 	}
 	r.timer = nil
 	r.mu.Unlock()
-	r.conf.Tell(q)
+	r.conf.Remind(q)
 }
 
 // Close stops the reminders, and waits for a running call of Tell.

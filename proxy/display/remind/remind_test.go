@@ -35,12 +35,12 @@ func (d *desk) tellings() ([]remind.Question, []time.Time) {
 func (d *desk) reminder() *remind.Reminder {
 	return remind.New(remind.Config{
 		After: 10 * time.Second,
-		Looked: func() time.Time {
+		LastLook: func() time.Time {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			return d.looked
 		},
-		Tell: func(q remind.Question) {
+		Remind: func(q remind.Question) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			d.told, d.at = append(d.told, q), append(d.at, time.Now())

@@ -13,7 +13,7 @@ import (
 // An agent that looks does not count as a person, so the user is still told that it asks.
 func TestALookingAgentIsNotAPerson(t *testing.T) {
 	var used time.Time
-	s := New(Config{Used: func() time.Time { return used }})
+	s := New(Config{LastTyped: func() time.Time { return used }})
 	s.Handle(&protocol.View{Agents: true})
 	require.False(t, s.viewed.Load())
 	s.Handle(&protocol.View{})

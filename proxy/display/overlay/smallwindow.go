@@ -10,7 +10,7 @@ import (
 )
 
 // isAnswerable reports whether a line shows who asks, for what, and the key that allows it. In a
-// window too small to read that, the key gives nothing. Only the agent's own words may be cut.
+// window too small for that, the key has no effect. Only the agent's own words may be cut.
 func (w *wording) isAnswerable(line string, cols, rows int) bool {
 	st := w.state
 	switch {
@@ -19,11 +19,11 @@ func (w *wording) isAnswerable(line string, cols, rows int) bool {
 	case st.Pending.Keys != "":
 		return w.FitsScreen(st.Agent.Name, st.Pending, cols, rows)
 	case st.Occupied:
-		return holdsText(line, w.whoWaits()) && holdsText(line, w.grantLetsType())
+		return holdsText(line, w.waitText()) && holdsText(line, w.typeLabel())
 	case st.Phase == control.Asked && st.RuleGrant.Rule != "":
 		return w.isAnnouncementLegible(cols, rows)
 	case st.Phase == control.Asked:
-		return holdsText(line, w.controlWish()) && holdsText(line, w.allowLabel()) ||
+		return holdsText(line, w.controlRequest()) && holdsText(line, w.allowLabel()) ||
 			slices.Contains(w.shortQuestions(), joinRows(line))
 	case st.Menu:
 		return holdsText(line, w.menuGrantLabel())
@@ -49,8 +49,8 @@ func removeBlanks(text string) string { return strings.Join(strings.Fields(text)
 // joinRows puts a line on one row.
 func joinRows(line string) string { return strings.Join(strings.Fields(line), " ") }
 
-// shortQuestions are short forms of the question for control, the best first. Each has the agent's
-// whole name, the level and both keys.
+// shortQuestions returns short forms of the question for control, the best first. Each has the
+// agent's whole name, the level and both keys.
 func (w *wording) shortQuestions() (all []string) {
 	name := w.state.Agent.Name
 	if w.state.Another {
@@ -107,5 +107,5 @@ func (w *wording) replaceUnreadable(line string, question uint64, cols, rows int
 func (s *Status) isQuestionUnreadable() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.small
+	return s.unreadable
 }

@@ -7,8 +7,8 @@ import (
 	"terminalproxy/proxy/display/remind"
 )
 
-// Handle updates whether people look, from a message of the gateway. It and NoteUnreached may be
-// called on any goroutine.
+// Handle notes whether a page shows the screen, from a message of the gateway. It and NoteUnreached
+// may be called on any goroutine.
 func (t *Reporter) Handle(m protocol.Message) {
 	switch m := m.(type) {
 	case *protocol.View:
@@ -34,7 +34,7 @@ func (t *Reporter) lastLook() time.Time {
 		return time.Now()
 	}
 	looked := time.UnixMilli(t.left.Load())
-	if used := t.conf.Used(); used.After(looked) {
+	if used := t.conf.LastTyped(); used.After(looked) {
 		return used
 	}
 	return looked

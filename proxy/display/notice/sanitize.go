@@ -11,8 +11,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// MessageMost bounds a message that the user reads, in characters.
-const MessageMost = protocol.MaxShown
+// MaxMessage bounds a message that the user reads, in characters.
+const MaxMessage = protocol.MaxShown
 
 // Person names a remote person for the user.
 func Person(name string) string {
@@ -22,7 +22,7 @@ func Person(name string) string {
 	return name
 }
 
-// Recipient names the agent that a message of the user is for; "" is the next one that connects.
+// Recipient names the agent that gets a message of the user; "" is the next one that connects.
 func Recipient(name string) string {
 	if name == "" {
 		return "the next agent"
@@ -30,8 +30,8 @@ func Recipient(name string) string {
 	return name
 }
 
-// Reason returns an agent's own words for the user: between quotation marks, which they cannot end,
-// on one line, and without text that looks like the proxy's own hints.
+// Reason returns an agent's own words for the user, to be shown between quotation marks, which they
+// cannot end: on one line, and without text that looks like the proxy's own hints.
 func Reason(text string) string { return Foreign(text, 200) }
 
 // Foreign is [Reason] for a text of at most most characters.
@@ -40,23 +40,23 @@ func Foreign(text string, most int) string {
 	return hideHints(unquote.Replace(Clean(text, most)))
 }
 
-// Message returns a message for the user: on one line, without invisible or blank-looking
-// characters, between quotation marks that it cannot end. "" is a message without anything to read.
-// Too long a message is longer than [MessageMost] here, too.
+// Message returns a message for the user, to be shown between quotation marks, which it cannot end:
+// on one line, without invisible or blank-looking characters. It is "" if nothing is left to read.
+// The result is longer than [MaxMessage] if the message is too long.
 func Message(text string) string {
 	text = protocol.Visible(
 		strings.NewReplacer("\r", " ", "\u2800", " ").Replace(stripansi.Strip(text)),
 	)
-	return hideHints(unquote.Replace(Clean(strings.Join(strings.Fields(text), " "), MessageMost+1)))
+	return hideHints(unquote.Replace(Clean(strings.Join(strings.Fields(text), " "), MaxMessage+1)))
 }
 
-// ctrl matches a key in the proxy's notation.
-var ctrl = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)ctrl\s*\+\s*`) })
+// ctrlKey matches a key in the proxy's notation.
+var ctrlKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)ctrl\s*\+\s*`) })
 
 // hideHints rewrites keys and separators so that an agent's text about keys does not look like the
 // end of the proxy's line.
 func hideHints(text string) string {
-	return ctrl().ReplaceAllString(strings.ReplaceAll(text, "·", "."), "ctrl-")
+	return ctrlKey().ReplaceAllString(strings.ReplaceAll(text, "·", "."), "ctrl-")
 }
 
 // unquote replaces quotation marks in text that will stand between “ and ”.

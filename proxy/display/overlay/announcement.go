@@ -6,15 +6,15 @@ import (
 	"terminalproxy/proxy/display/notice"
 )
 
-// announcement names the agent that is about to get control, and the user's rule that gives it. It
-// adds the token: an agent chooses its own name, but not its token.
+// announcement names the agent that is about to get control, its token, and the user's rule. An
+// agent chooses its own name, but not its token.
 func (w *wording) announcement() string {
 	return w.ownAnnouncement() + ": “" + w.state.Reason + "”"
 }
 
 // isAnnouncementLegible reports whether the user can read all of the announcement: on a terminal of
-// this size, or in its title if the user wants no line. An illegible announcement gives nothing.
-// Only the agent's own words may be cut.
+// this size, or in its title if the user wants no line. If it is not legible, the rule gives no
+// control. Only the agent's own words may be cut.
 func (w *wording) isAnnouncementLegible(cols, rows int) bool {
 	switch {
 	case w.state.Phase != control.Asked || w.state.RuleGrant.Rule == "":

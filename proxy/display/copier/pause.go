@@ -2,24 +2,24 @@ package copier
 
 import "time"
 
-// parkPatience is how long the copier may be busy with a screen that takes no output before
-// PauseCopying and SetWatchdog give up.
-const parkPatience = 2 * time.Second
+// pausePatience is how long PauseCopying and SetWatchdog wait for a copier whose screen takes no
+// output.
+const pausePatience = 2 * time.Second
 
 // PauseCopying makes the copier write the program's earlier output, restore the terminal and wait.
 // Then the caller has the terminal. resume continues the copying, and returns once the terminal is
-// as the program had it. front is false if another program keeps the terminal: then output is
-// written, but the overlay is not drawn. ok is false if the copier cannot be paused: the screen
-// takes no output, or Run has returned. PauseCopying and SetWatchdog belong to one goroutine, other
-// than the copier's.
+// in the state that the program left. front is false if another program keeps the terminal: then
+// output is written, but the overlay is not drawn. ok is false if the copier cannot be paused: the
+// screen takes no output, or Run has returned. One goroutine, other than the copier's, calls
+// PauseCopying and SetWatchdog.
 func (c *Copier) PauseCopying() (resume func(front bool), ok bool) {
 	reached, back, done := make(chan struct{}), make(chan bool), make(chan struct{})
 	ok = c.callBetween(reached, func() {
 		c.copyStopped()
-		c.giveBack()
+		c.releaseTerminal()
 		close(reached)
 		front := <-back
-		if c.away = !front; front {
+		if c.terminalTaken = !front; front {
 			c.takeTerminal()
 		}
 		close(done)
@@ -35,12 +35,12 @@ func (c *Copier) ChangeTerminal(move func() (there bool)) (ok bool) {
 	reached, done := make(chan struct{}), make(chan struct{})
 	ok = c.callBetween(reached, func() {
 		c.copyStopped()
-		c.giveBack()
+		c.releaseTerminal()
 		close(reached)
 		c.exit.watchdog = nil
 		c.dead = false
-		c.cut.Store(false)
-		c.away = !move()
+		c.dropWrites.Store(false)
+		c.terminalTaken = !move()
 		if c.overlay != nil {
 			c.overlay.NoteTextsGone()
 		}
@@ -55,10 +55,10 @@ func (c *Copier) ChangeTerminal(move func() (there bool)) (ok bool) {
 
 // DropWrites drops all writes until ChangeTerminal, because the terminal is gone, used by another
 // program, or takes no output. It may be called on any goroutine.
-func (c *Copier) DropWrites() { c.cut.Store(true); c.poll.Wake() }
+func (c *Copier) DropWrites() { c.dropWrites.Store(true); c.poll.Wake() }
 
 // ModesAround returns the bytes that set the program's modes on a fresh terminal, around picture,
-// which draws its screen. It is for ChangeTerminal's function.
+// which draws its screen. The function given to ChangeTerminal calls it.
 func (c *Copier) ModesAround(picture []byte) []byte {
 	return c.exit.modes.AppendAround(nil, picture)
 }
@@ -77,20 +77,20 @@ func (c *Copier) SetWatchdog(w Watchdog) bool {
 // callBetween makes the copier call f between two chunks, and waits until f has closed reached. It
 // reports false if the copier does not get there.
 func (c *Copier) callBetween(reached <-chan struct{}, f func()) bool {
-	c.asked.Store(&f)
+	c.pendingCall.Store(&f)
 	c.poll.Wake()
-	wait := time.NewTimer(parkPatience)
+	wait := time.NewTimer(pausePatience)
 	defer wait.Stop()
 	select {
 	case <-reached:
 		return true
 	case <-c.done:
 	case <-wait.C:
-		if c.asked.Swap(nil) != nil {
+		if c.pendingCall.Swap(nil) != nil {
 			return false
 		}
 	}
-	select { // it came at the last moment, or Run has returned
+	select { // f may have run at the last moment
 	case <-reached:
 		return true
 	case <-c.done:
@@ -98,10 +98,10 @@ func (c *Copier) callBetween(reached <-chan struct{}, f func()) bool {
 	}
 }
 
-// giveBack restores the terminal for another program.
-func (c *Copier) giveBack() {
+// releaseTerminal restores the terminal for another program.
+func (c *Copier) releaseTerminal() {
 	c.hideOverlay()
-	c.writeKept(c.filter.KeepColors(false))
+	c.writeWithheld(c.filter.KeepColors(false))
 	if c.exit.on {
 		c.write(c.exit.appendReset(nil))
 	}
@@ -113,7 +113,7 @@ func (c *Copier) giveBack() {
 	}
 }
 
-// takeTerminal takes the terminal again after giveBack.
+// takeTerminal takes the terminal again after releaseTerminal.
 func (c *Copier) takeTerminal() {
 	c.exit.setExit()
 	if c.exit.on {
@@ -131,7 +131,7 @@ func (c *Copier) takeTerminal() {
 func (c *Copier) ExitSequence() []byte {
 	var seq []byte
 	if c.overlay != nil {
-		seq = c.overlay.RemoveTexts(c.moved.Load())
+		seq = c.overlay.RemoveTexts(c.resized.Load())
 	}
 	return c.exit.appendReset(seq)
 }
