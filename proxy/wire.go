@@ -222,13 +222,13 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 // wireEvents plugs what tells others what happens, and the user, elsewhere, that an agent waits.
 func (s *session) wireEvents(agent *AgentConfig) {
 	s.events = events.New(events.Config{
-		Session: s.id,
-		OnEvent: agent.OnEvent,
-		Notify:  agent.Notify,
-		After:   agent.NotifyAfter,
-		Alert:   agent.Alert,
-		Show:    s.status.ShowAlert,
-		LastTyped:    func() time.Time { return time.UnixMilli(s.used.Load()) },
+		Session:   s.id,
+		OnEvent:   agent.OnEvent,
+		Notify:    agent.Notify,
+		After:     agent.NotifyAfter,
+		Alert:     agent.Alert,
+		Show:      s.status.ShowAlert,
+		LastTyped: func() time.Time { return time.UnixMilli(s.used.Load()) },
 	})
 }
 
@@ -244,11 +244,11 @@ func (s *session) asksCursor(first bool, take func(row int)) {
 // copierConfig plugs the copier. It needs the overlay and the viewers, which are made before.
 func (s *session) copierConfig(poll *tty.Poller) copier.Config {
 	c := copier.Config{
-		Program: s.child,
-		Screen:  s.term,
-		Poll:    poll,
-		TerminalTaken:    s.behind,
-		ConvertsLineFeeds:   s.cooksOutput,
+		Program:           s.child,
+		Screen:            s.term,
+		Poll:              poll,
+		TerminalTaken:     s.behind,
+		ConvertsLineFeeds: s.cooksOutput,
 	}
 	agent := s.conf.Agent
 	if agent != nil || s.recording != nil || !s.term.HasKeyboard() || !s.term.HasScreen() {
@@ -276,24 +276,24 @@ func (s *session) copierConfig(poll *tty.Poller) copier.Config {
 // requestsConfig plugs what answers agents' messages.
 func (s *session) requestsConfig(agent *AgentConfig) requests.Config {
 	c := requests.Config{
-		SessionID:   s.id,
-		Started:     s.started,
-		ReclaimKey:  s.reclaimKey,
-		Owner:       agent.Owner,
-		RemoteGrant: agent.RemoteGrant,
-		RemoteKeys:  agent.RemoteKeys,
-		RemoteKeyboard:   elsewhere{s},
-		Log:         s.log,
-		Observer:    s.observer,
-		Pump:        s.pump,
-		Control:     s.authority,
-		Link:        s.link,
-		Program:     s.child,
-		Terminal:    cells{s.term},
-		Status:      s.status,
-		Recorder:    requestsRecorder{s.recording},
-		Tracker:     s.tracker,
-		Desk:        s.desk,
+		SessionID:      s.id,
+		Started:        s.started,
+		ReclaimKey:     s.reclaimKey,
+		Owner:          agent.Owner,
+		RemoteGrant:    agent.RemoteGrant,
+		RemoteKeys:     agent.RemoteKeys,
+		RemoteKeyboard: elsewhere{s},
+		Log:            s.log,
+		Observer:       s.observer,
+		Pump:           s.pump,
+		Control:        s.authority,
+		Link:           s.link,
+		Program:        s.child,
+		Terminal:       cells{s.term},
+		Status:         s.status,
+		Recorder:       requestsRecorder{s.recording},
+		Tracker:        s.tracker,
+		Desk:           s.desk,
 	}
 	if h := s.conf.headless; h != nil {
 		c.OwnTerminal, c.Attached = h, s.attached

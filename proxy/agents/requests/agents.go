@@ -16,9 +16,9 @@ import (
 func identifyAgent(book *names.Book, id, name, token string) control.Agent {
 	name = notice.Clean(name, protocol.MaxName)
 	a := control.Agent{
-		ID:   id,
-		Name: book.AssignName(id, name),
-		Identity:  "name " + strings.ToLower(names.DisplayName(name)),
+		ID:       id,
+		Name:     book.AssignName(id, name),
+		Identity: "name " + strings.ToLower(names.DisplayName(name)),
 	}
 	if token != "" {
 		a.Identity = "token " + token

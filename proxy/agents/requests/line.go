@@ -61,12 +61,12 @@ func (l *Line) gatherFacts(blockedOn func() blocked) (f line.Facts, spell uint64
 	}
 	typed := l.Tracker.TypedLine()
 	f = line.Facts{
-		Settings: line.Settings(settings),
-		Alt:      l.screen().Alt(),
-		Paste:    l.screen().Modes().BracketedPaste,
-		RunsCommand:     l.Observer.RunsCommand(),
-		KeysChanged:      typed.KeysChanged,
-		MayAskKey:     typed.MayAskKey,
+		Settings:    line.Settings(settings),
+		Alt:         l.screen().Alt(),
+		Paste:       l.screen().Modes().BracketedPaste,
+		RunsCommand: l.Observer.RunsCommand(),
+		KeysChanged: typed.KeysChanged,
+		MayAskKey:   typed.MayAskKey,
 	}
 	if f.Settings.Canonical {
 		f.Reads = blockedOn().waits()
@@ -155,11 +155,11 @@ func (l *Line) programActivity(now time.Time) (d line.Activity, f line.Facts) {
 	read := l.Observer.HasCaughtUp()
 	f, spell, b := l.factsWithBlocked()
 	d = line.Activity{
-		Spell:  spell,
-		Group:  b.Group,
-		Prompt: line.PromptOfUserLine(f),
-		KeepsLine:  line.KeepsLineAtInterrupt(f),
-		Quiet:  !now.Before(l.Observer.SettleTime()),
+		Spell:     spell,
+		Group:     b.Group,
+		Prompt:    line.PromptOfUserLine(f),
+		KeepsLine: line.KeepsLineAtInterrupt(f),
+		Quiet:     !now.Before(l.Observer.SettleTime()),
 	}
 	d.Waits, d.Known = b.known && b.waits(), b.known && !b.Unclear
 	d.Sleeps = d.Known && b.Asleep && !d.Waits

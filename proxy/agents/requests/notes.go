@@ -110,10 +110,10 @@ func checkNote(text string, most int) *refusal {
 func (p *messenger) showToUser(now time.Time, m *protocol.Note, text string) {
 	from := identifyAgent(p.book, m.AgentID, m.AgentName, m.TokenID)
 	w := control.Note{
-		ID:   m.RequestID,
-		Sender:  "message from “" + from.Name + "”",
-		Text: text,
-		From: from,
+		ID:         m.RequestID,
+		Sender:     "message from “" + from.Name + "”",
+		Text:       text,
+		From:       from,
 		ReceivedAt: now,
 	}
 	if m.RequestID != "" {
@@ -146,8 +146,8 @@ func (p *messenger) relayToAgent(now time.Time, m *protocol.Note, text string) {
 		p.deliverNote(to, by, text)
 		// The agent gets the message even if the user has no room for it.
 		_ = p.Status.QueueMessage(control.Note{
-			Sender:  "“" + by + "” writes to " + notice.Recipient(to.Name) + " from elsewhere",
-			Text: notice.Message(text),
+			Sender:     "“" + by + "” writes to " + notice.Recipient(to.Name) + " from elsewhere",
+			Text:       notice.Message(text),
 			ReceivedAt: now,
 		})
 		p.Link.Send(&protocol.Done{RequestID: m.RequestID})

@@ -151,8 +151,8 @@ func mousePieces(reports [][]byte, act string) []pump.Piece {
 			continue
 		}
 		pieces = append(pieces, pump.Piece{
-			Bytes: append(make([]byte, 0, pump.MaxPiece), r...),
-			Description:   act,
+			Bytes:       append(make([]byte, 0, pump.MaxPiece), r...),
+			Description: act,
 		})
 	}
 	return pieces

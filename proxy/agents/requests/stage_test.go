@@ -156,10 +156,10 @@ func (t stagedStatus) NoteRival(id string, asks bool) {
 	}
 }
 
-func (stagedStatus) NoteRequest()                    {}
-func (stagedStatus) ShowText(string)                 {}
-func (stagedStatus) LastSeenMessage() control.SeenMessage  { return control.SeenMessage{} }
-func (stagedStatus) QueueMessage(control.Note) error { return nil }
+func (stagedStatus) NoteRequest()                         {}
+func (stagedStatus) ShowText(string)                      {}
+func (stagedStatus) LastSeenMessage() control.SeenMessage { return control.SeenMessage{} }
+func (stagedStatus) QueueMessage(control.Note) error      { return nil }
 
 type stagedRecorder struct{ Recorder }
 

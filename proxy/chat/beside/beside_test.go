@@ -15,7 +15,7 @@ import (
 // deskSession is a session of which only control counts.
 type deskSession struct{ authority.Session }
 
-func (deskSession) ForegroundProgram() control.Foreground       { return control.Foreground{} }
+func (deskSession) ForegroundProgram() control.Foreground  { return control.Foreground{} }
 func (deskSession) AsksForSecret() bool                    { return false }
 func (deskSession) NeverRule(control.Agent) (string, bool) { return "", false }
 func (deskSession) NoteTyped()                             {}
