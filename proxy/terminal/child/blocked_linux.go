@@ -45,15 +45,15 @@ func (c *Child) BlockedOn() (a Blocked, known bool) {
 		}
 		p.line, foreground = line, append(foreground, p)
 		if p.addTo(&a); a.Reads {
-			break // what the others do makes no difference
+			break // the other processes make no difference
 		}
 	}
-	if len(foreground) == 0 { // those of another user may be invisible
+	if len(foreground) == 0 { // processes of another user may be invisible
 		a.Unclear = true
 	}
 	if !a.Reads && a.PollsTerminal() {
-		// Who listens is looked at after what it started: of a child that has ended since it has
-		// yet to hear.
+		// Examine a poller again, after the processes that it has started: if one of those has
+		// ended since, the poller does not know it yet.
 		a = Blocked{Group: group, Asleep: true}
 		for _, p := range foreground {
 			p.addTo(&a)
@@ -137,7 +137,7 @@ func (a *Blocked) noteAge(p *process, now time.Duration) {
 	}
 }
 
-// sinceBoot returns the time on the clock by which the kernel says when processes were started.
+// sinceBoot returns the time on the clock by which the kernel records the start of processes.
 func sinceBoot() time.Duration {
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
@@ -181,7 +181,7 @@ func (p *process) appendChildren(pids []int) []int {
 	return pids
 }
 
-// addTo adds to a what the process does.
+// addTo adds the state of the process to a.
 func (p *process) addTo(a *Blocked) {
 	if p.state != 'S' && p.state != 'I' {
 		a.Asleep = false

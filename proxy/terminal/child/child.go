@@ -12,18 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrAgain says that a read or write would have had to wait: what the system says then.
+// ErrAgain is returned for a read or write that would have to wait. It is the system's own error.
 var ErrAgain error = unix.EAGAIN
 
-// Config says what to start.
+// Config describes the program to start.
 type Config struct {
 	Path       string   // as the user typed it: a name to look up in PATH, or a path
 	Args       []string // without the program's own name
 	Dir        string   // "" is the present one
 	Env        []string // complete; nil is the present one
 	Cols, Rows int      // first size of the terminal, in cells
-	// Termios are the first line settings, nil for the kernel's: a user's own stty settings go on
-	// inside.
+	// Termios are the first line settings, nil for the kernel's: a user's own stty settings stay in
+	// effect inside.
 	Termios *unix.Termios
 	// Streams are the program's standard input, output and error, in this order, if they are not
 	// its terminal: nil, or a missing one, stands for the terminal. Start uses duplicates.
@@ -33,13 +33,14 @@ type Config struct {
 	Behind bool
 	// Stopped is called, from Wait, each time the program was stopped by a signal. It may be nil.
 	Stopped func(unix.Signal)
-	// JobControl says that the caller resumes the program when it stops. It then has a leader of
-	// its session beside it (see leader_linux.go) and stops at Ctrl+Z as it does without us.
-	// Otherwise, and on systems where we have no leader, it leads its session itself, and the
-	// kernel discards what stops it but SIGSTOP. A program that starts behind has a leader, too.
+	// JobControl means that the caller resumes the program when it stops. The program then has a
+	// leader of its session beside it (see leader_linux.go), and stops at Ctrl+Z as without the
+	// proxy. Otherwise, and on systems without such a leader, it leads its session itself, and the
+	// kernel discards all signals that would stop it except SIGSTOP. A program that starts in the
+	// background has a leader, too.
 	JobControl bool
-	// Hurry, when it is closed, lets Terminate and EndLeftovers come to their last signal at once;
-	// nil never is.
+	// Hurry, when it is closed, makes Terminate and EndLeftovers send their last signal at once;
+	// nil never does.
 	Hurry <-chan struct{}
 }
 
@@ -49,8 +50,9 @@ type Exit struct {
 	Signal string // name such as "SIGTERM", "" if it exited by itself
 }
 
-// Child is a running program and its terminal. Read belongs to one goroutine, Write and FlushInput
-// to one; Resize, Foreground and the signals may come from any until Close.
+// Child is a running program and its terminal. One goroutine calls Read, and one calls Write and
+// FlushInput. Resize, Foreground and the methods that send signals may be called on any goroutine
+// until Close.
 type Child struct {
 	terminal
 	pid     int
@@ -86,7 +88,7 @@ func Start(c Config) (*Child, error) {
 	return child, nil
 }
 
-// launch is what a leader starts: complete, and with descriptors that stay open meanwhile.
+// launch describes completely what a leader starts. Its descriptors stay open meanwhile.
 type launch struct {
 	path      string
 	args, env []string
@@ -129,14 +131,14 @@ func (c *Child) start(conf Config, path string, tty int) error {
 func (c *Child) startAlone(path string, cmd *exec.Cmd, stdio [3]uintptr, tty int) error {
 	files, controlling := stdio[:], slices.Index(stdio[:], uintptr(tty))
 	if controlling < 0 {
-		// the program finds its terminal open once more, which the system offers no way around
+		// The program inherits one more descriptor of its terminal. The system offers no other way.
 		files, controlling = append(files, uintptr(tty)), len(stdio)
 	}
 	pid, err := syscall.ForkExec(path, cmd.Args, &syscall.ProcAttr{
 		Dir: cmd.Dir, Env: cmd.Environ(), Files: files,
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: controlling},
 	})
-	if errors.Is(err, unix.EBADF) { // what dup3 says of the first descriptor beyond the limit
+	if errors.Is(err, unix.EBADF) { // the error of dup3 for the first descriptor beyond the limit
 		err = unix.EMFILE
 	}
 	if err != nil {
@@ -146,10 +148,11 @@ func (c *Child) startAlone(path string, cmd *exec.Cmd, stdio [3]uintptr, tty int
 	return nil
 }
 
-// Pid returns the program's process id, also that of its first process group.
+// Pid returns the program's process id, which is also the id of its first process group.
 func (c *Child) Pid() int { return c.pid }
 
-// HasLeader reports whether the program has a leader beside it: it stops as it does without us.
+// HasLeader reports whether the program has a leader beside it, so that it stops as without the
+// proxy.
 func (c *Child) HasLeader() bool { return c.leader != nil }
 
 // Wait waits for the program's end. It must be called once.
@@ -175,7 +178,7 @@ func (c *Child) Wait() Exit {
 	}
 }
 
-// errLost says that the leader is gone before the program's end was known.
+// errLost means that the leader ended before the program's end was known.
 var errLost = errors.New("child: its leader is gone")
 
 // waitForChange waits until the program stops or ends.
@@ -195,8 +198,8 @@ func (c *Child) waitForChange() (status unix.WaitStatus, err error) {
 	return status, nil
 }
 
-// Close closes the master: what still has the terminal open is hung up on. No Read, Write or poll
-// may be running.
+// Close closes the master, which hangs up the terminal of processes that still have it open. No
+// Read, Write or poll may be running.
 func (c *Child) Close() {
 	_ = unix.Close(c.master)
 	c.files.close()

@@ -4,39 +4,39 @@ import "time"
 
 // Times of a [Comeback].
 const (
-	// quietWaiting is how long nothing of the foreground may have run for a wait for input to count
-	// where another thread than the one that waits could still act on what was typed.
+	// quietWaiting is how long no thread of the foreground may have run before a wait for input
+	// counts, if a thread other than the waiting one could still act on the input.
 	quietWaiting = 20 * time.Millisecond
-	// restlessWaiting is how long every look has to find it waiting where something always runs: an
-	// animation.
+	// restlessWaiting is how long every check has to find it waiting if some thread always runs, as
+	// for an animation.
 	restlessWaiting = 200 * time.Millisecond
-	// quietUnseen is how long nothing may have run where the kernel does not tell what the program
+	// quietUnseen is how long no thread may have run if the kernel does not tell what the program
 	// waits for.
 	quietUnseen = 300 * time.Millisecond
 )
 
-// Comeback tells when the program is back for more: it has read all that it was given and waits for
-// input, and nothing in the foreground still acts on what was read. It belongs to one goroutine;
-// between two waits call Reset.
+// Comeback detects that the program asks for more input: it has read all of its input and waits,
+// and nothing in the foreground still acts on that input. One goroutine owns it. Call Reset between
+// two waits.
 type Comeback struct {
 	child interface {
 		CountUnread() int
 		BlockedOn() (Blocked, bool)
 	}
-	since time.Time // since when every look found it waiting
+	since time.Time // since when every check found it waiting
 	quiet time.Time // since when nothing of it has run
 	last  Blocked
 }
 
-// Comeback begins to watch.
+// Comeback returns a detector for this program.
 func (c *Child) Comeback() *Comeback { return &Comeback{child: c} }
 
-// Reset forgets what the looks before found.
+// Reset forgets the earlier checks.
 func (b *Comeback) Reset() { b.since = time.Time{} }
 
-// IsBack looks once; it reports whether the program is back.
+// IsBack checks once, and reports whether the program asks for more input.
 func (b *Comeback) IsBack(now time.Time) bool {
-	// In this order: a program found waiting after its input was found empty has dealt with that
+	// The order matters: a program found waiting after its input was found empty has processed that
 	// input.
 	if b.child.CountUnread() > 0 {
 		b.Reset()

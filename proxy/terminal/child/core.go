@@ -2,8 +2,8 @@ package child
 
 import "golang.org/x/sys/unix"
 
-// LeaveNoCore has a crash of this process leave no file with what was typed and shown. It is called
-// when the program, whose own limit stays what it was, has been started.
+// LeaveNoCore prevents core dumps of this process, which would hold the text that was typed and
+// shown. Call it after the program has started, so that the program keeps its own limit.
 func LeaveNoCore() {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_CORE, &limit) == nil && limit.Cur != 0 {

@@ -12,8 +12,8 @@ import (
 const startField = 22 - 3
 
 // WatchEnd calls ended when the process with this number and start (in clock ticks since the boot)
-// has ended, or can be watched no longer. ok is false if there is no such process. The goroutine
-// that calls ends with the process, or by stop, and may call once more then.
+// has ended, or can no longer be watched. ok is false if there is no such process. stop ends the
+// watch; ended may still be called once.
 func WatchEnd(pid int, started int64, ended func()) (stop func(), ok bool) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
@@ -22,7 +22,7 @@ func WatchEnd(pid int, started int64, ended func()) (stop func(), ok bool) {
 	handle := os.NewFile(uintptr(fd), "pidfd")
 	_, fields := procStat(pid)
 	raw, err := handle.SyscallConn()
-	// The number was this process's while the file was read: its handle says that it still runs.
+	// The file was about this process: its handle shows that it still runs.
 	if err != nil || fields == nil || fields[startField] != strconv.FormatInt(started, 10) ||
 		isReadable(fd) {
 		_ = handle.Close()

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// WithVariables is env with these variables, each as name=value, in place of those of the same
-// names. Env itself is no longer of use.
+// WithVariables returns env with these variables, each as name=value, in place of those with the
+// same names. It reuses the slice env.
 func WithVariables(env []string, variables ...string) []string {
 	for _, v := range variables {
 		name, _, _ := strings.Cut(v, "=")
@@ -15,7 +15,7 @@ func WithVariables(env []string, variables ...string) []string {
 	return env
 }
 
-// WithoutVariable is env without the variable of this name. Env itself is no longer of use.
+// WithoutVariable returns env without the variable of this name. It reuses the slice env.
 func WithoutVariable(env []string, name string) []string {
 	return slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
 }

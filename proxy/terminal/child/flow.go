@@ -6,21 +6,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ctrlS is what stops the output of a terminal whose settings are anybody's usual ones.
+// ctrlS stops the output of a terminal with the usual settings.
 const ctrlS = 'S' & 0x1f
 
 // IsOutputStopped reports whether a key has stopped the output of the program's terminal
-// (termios(3), IXON), and no key has let it go on. The kernel does not tell; the written keys do.
-// It may be called from any goroutine.
+// (termios(3), IXON), and no key has continued it. The kernel does not report that, so it is
+// derived from the written keys. It may be called on any goroutine.
 func (t *terminal) IsOutputStopped() bool {
 	if !t.halted.Load() {
 		return false
 	}
 	now, err := unix.IoctlGetTermios(t.master, ioctlGetTermios)
-	return err == nil && now.Iflag&unix.IXON != 0 // who switches that off lets the output go on
+	return err == nil && now.Iflag&unix.IXON != 0 // switching that off continues the output
 }
 
-// followFlow notes what keys do to the output.
+// followFlow notes whether keys stop or continue the output.
 func (t *terminal) followFlow(keys []byte) {
 	if !t.halted.Load() && bytes.IndexByte(keys, ctrlS) < 0 {
 		return

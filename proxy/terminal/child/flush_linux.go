@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LineMost is how long a line may be that the kernel collects (canonical mode), in bytes without
-// its end: of a longer one the rest is dropped (termios(3), n_tty.c).
+// LineMost is the length of the longest line that the kernel collects (canonical mode), in bytes
+// without its end. It drops the rest of a longer one (termios(3), n_tty.c).
 const LineMost = 4095
 
 const (
@@ -16,24 +16,24 @@ const (
 	ioctlSetTermios = unix.TCSETS
 )
 
-// The bounds of [stealInput]: reads, each of which gets a line at the most, and the time for the
-// program to leave a read.
+// The bounds of [stealInput]: the number of reads, each of which gets one line at most, and the
+// time for the program to leave a read.
 //
 // stealFor bounds how long the pump, and so the user's next key, waits when control ends while the
 // program sits in a read, has bytes on their way and gets no processor. Measured: 0.12 ms on an
 // idle machine, and over 80 ms in one of a hundred with four busy loops a processor. A program that
-// has ended or is stopped sits in no read: its end waits for nothing. The kernel has no event for
-// the end of another's read, so it is tried again after stealStep.
+// has ended or is stopped is in no read, so nothing waits for it. The kernel has no event for the
+// end of another process's read, so it is tried again after stealStep.
 const (
 	stealMax  = 4096
 	stealFor  = 100 * time.Millisecond
 	stealStep = 20 * time.Microsecond
 )
 
-// FlushInput drops what was written to the program and not yet read by it, the kernel's buffers on
-// the way included, and says how many bytes that was. Of a line that the kernel still collects
-// (canonical mode) nothing counts, though it goes. Flushing the master does not do that on Linux;
-// flushing the slave does, and the kernel opens it for us by TIOCGPTPEER.
+// FlushInput drops the bytes that were written to the program and that it has not read, including
+// those in the kernel's buffers on the way, and returns their number. A line that the kernel still
+// collects (canonical mode) is dropped, too, but not counted. On Linux flushing the master does not
+// do that; flushing the slave does, and TIOCGPTPEER opens it.
 func (t *terminal) FlushInput() (unread int, err error) {
 	slave, err := t.openSlave()
 	if err != nil {
@@ -47,13 +47,13 @@ func (t *terminal) FlushInput() (unread int, err error) {
 	return unread, nil
 }
 
-// stealInput reads the waiting input in the program's place and returns the number of bytes. To ask
-// for the number and then drop them would not do: the program could read some in between.
+// stealInput reads the waiting input in the program's place and returns the number of bytes. It
+// does not ask for the number and then drop them, since the program could read some in between.
 //
 // While the program itself is in a read, about to take the input, the kernel lets no other process
-// read. That is over as soon as the program gets a processor. If it gets none for stealFor, bytes
-// that the kernel has not delivered yet are not counted (a poll delivers only if the queue is
-// empty); only the program waits for them, and it would also read the user's next key.
+// read. That ends as soon as the program gets a processor. If it gets none for stealFor, bytes that
+// the kernel has not delivered yet are not counted (a poll delivers only if the queue is empty);
+// only the program waits for them, and it would also read the user's next key.
 func stealInput(slave int) (unread int) {
 	if unix.SetNonblock(slave, true) != nil {
 		return waitingInput(slave)
@@ -77,8 +77,8 @@ func stealInput(slave int) (unread int) {
 	return unread + waitingInput(slave)
 }
 
-// CountQueued is CountUnread and then HasOutput, in one look at the kernel's queues. poll(2) looks
-// at its descriptors in their order.
+// CountQueued is CountUnread and then HasOutput, in one system call: poll(2) checks its descriptors
+// in order.
 func (t *terminal) CountQueued() (unread int, output bool) {
 	slave, err := t.openSlave()
 	if err != nil {
@@ -110,10 +110,10 @@ func countInput(slave int) int {
 	if err != nil {
 		return 0
 	}
-	return max(1, n) // what ends a line without being part of it counts as one
+	return max(1, n) // a line end that is not part of the line counts as one byte
 }
 
-// flushMaster is for kernels before 4.13: the one call drops the flip buffer, the other the line
+// flushMaster is for kernels before 4.13. One call drops the flip buffer, the other the line
 // discipline's queue.
 func (t *terminal) flushMaster() error {
 	if err := unix.IoctlSetInt(t.master, unix.TCFLSH, unix.TCOFLUSH); err != nil {
@@ -129,9 +129,9 @@ func (t *terminal) flushMaster() error {
 	return nil
 }
 
-// CountUnread is how many bytes of its input the program could read now and has not, 0 if the
-// kernel does not say. A line that is edited in the kernel (canonical mode) does not count before
-// its end. It may be called from any goroutine, with the master open.
+// CountUnread returns how many bytes of its input the program could read now, 0 if the kernel does
+// not tell. A line that the kernel edits (canonical mode) does not count before its end. It may be
+// called on any goroutine while the master is open.
 func (t *terminal) CountUnread() int {
 	slave, err := t.openSlave()
 	if err != nil {

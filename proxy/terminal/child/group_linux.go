@@ -40,7 +40,7 @@ func (c *Child) readLeader(files *procFiles, group int) (l GroupLeader, ok bool)
 	}
 	l.Exe = exe
 	text, err := files.readPart(group, "cmdline", maxArgs)
-	if err != nil || len(text) == 0 || len(text) == maxArgs { // a longer one is not known
+	if err != nil || len(text) == 0 || len(text) == maxArgs { // a longer one is unknown
 		return l, false
 	}
 	l.Args = arguments(text)
@@ -57,7 +57,7 @@ func (c *Child) readLeader(files *procFiles, group int) (l GroupLeader, ok bool)
 	return l, true
 }
 
-// holdsTerminal reports whether the process has the terminal open. It says yes if the kernel does
+// holdsTerminal reports whether the process has the terminal open. It is true if the kernel does
 // not tell.
 func (p *process) holdsTerminal() bool {
 	fds, err := listNames(p.dir + "/fd")
@@ -75,8 +75,8 @@ func (p *process) holdsTerminal() bool {
 	return false
 }
 
-// statSlave returns what stat(2) says of the slave. Its name stays the same file while the master
-// is open.
+// statSlave returns the result of stat(2) for the slave. Its name stays the same file while the
+// master is open.
 func (t *terminal) statSlave() (*unix.Stat_t, error) {
 	if known := t.stat.Load(); known != nil {
 		return known, nil

@@ -9,15 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What runs in the leader's process. Every function here is nosplit, makes raw system calls, and is
-// left alone by the race detector, as syscall.forkAndExecInChild1 is; see leader_linux.go.
+// The code of the leader's process. Every function here is nosplit, makes raw system calls, and is
+// ignored by the race detector, as syscall.forkAndExecInChild1 is; see leader_linux.go.
 
-// spawn is clone(2) onto a stack of its own, on which the code at run is called, a function without
-// arguments that does not return. It returns the process id, or the negative number of an error.
+// spawn is clone(2) with a stack for the new process, on which it calls the code at run, a function
+// without arguments that does not return. It returns the process id, or the negative number of an
+// error.
 func spawn(flags, stack, run uintptr) int
 
-// handed is the brief of the leader that is being started. The functions that spawn calls take it
-// from here, because the call of a function with arguments depends on the version of Go.
+// handed is the brief of the leader that is being started. The functions that spawn calls get it
+// here, because how arguments are passed depends on the version of Go.
 var handed *brief
 
 // entry returns the address of a function's code.
@@ -66,8 +67,8 @@ func lead() {
 		say(b, sayRefused, int32(b.errno))
 		_, _ = kernel(unix.SYS_EXIT_GROUP, 1, 0, 0)
 	}
-	// The master of the PTY above all, whose last closing tells the program that its terminal is
-	// gone.
+	// Above all the master of the PTY: when its last descriptor is closed, the program learns that
+	// its terminal is gone.
 	closeRange(0, b.pipe-1)
 	closeRange(b.pipe+1, 1<<31-1)
 	say(b, sayStarted, int32(b.program))
@@ -80,7 +81,7 @@ func lead() {
 		case uintptr(unix.SIGCHLD):
 			collect(b)
 		case uintptr(unix.SIGHUP):
-			// the kernel tells the leader of a session alone that its terminal is gone
+			// the kernel informs only the leader of a session that its terminal is gone
 			_, _ = kernel(unix.SYS_KILL, b.program, uintptr(unix.SIGHUP), 0)
 			_, _ = kernel(unix.SYS_KILL, b.program, uintptr(unix.SIGCONT), 0)
 		case uintptr(orderBack), uintptr(orderFront):
@@ -88,7 +89,7 @@ func lead() {
 			say(b, sayReturned, 0)
 		case uintptr(unix.SIGTERM), uintptr(unix.SIGINT), uintptr(unix.SIGQUIT), uintptr(unix.SIGUSR1), uintptr(unix.SIGTSTP):
 			if parent, _ := kernel(unix.SYS_GETPPID, 0, 0, 0); parent == b.proxy {
-				// it is what $PPID is meant for
+				// the sender meant $PPID
 				_, _ = kernel(unix.SYS_KILL, b.proxy, signal, 0)
 			}
 		}
@@ -123,8 +124,8 @@ func execute() {
 	_, _ = kernel(unix.SYS_EXIT_GROUP, 127, 0, 0)
 }
 
-// forgetHandlers sets the signals that our process catches to what they do by default, as executing
-// a program does. Those that are ignored go on being so: nohup.
+// forgetHandlers restores the default of the signals that the proxy catches, as executing a program
+// does. Ignored signals stay ignored, as for nohup.
 //
 //go:nosplit
 //go:norace
@@ -140,7 +141,7 @@ func forgetHandlers(b *brief) {
 	}
 }
 
-// collect says what the program came to, and ends with it.
+// collect reports the program's changes of state, and ends with the program.
 //
 //go:nosplit
 //go:norace
@@ -170,7 +171,8 @@ func wait(b *brief) (uintptr, syscall.Errno) {
 	return pid, errno
 }
 
-// front gives the terminal's foreground to the leader's own group, or back to the one that had it.
+// front gives the terminal's foreground to the leader's own group, or back to the group that had
+// it.
 //
 //go:nosplit
 //go:norace

@@ -23,20 +23,20 @@ import (
 // the leader: it makes the session, starts the program in a process group of its own in the
 // foreground of the PTY, and says in a pipe what becomes of it.
 //
-// The leader is a process that shares our memory and runs on a stack of its own (clone(2),
-// CLONE_VM), as after a vfork that never executes anything. A start pays nothing for page tables,
-// and no second program is loaded.
+// The leader is a process that shares the proxy's memory and runs on a stack of its own (clone(2),
+// CLONE_VM), as after a vfork that never executes anything. Its start copies no page tables and
+// loads no second program.
 //
-// So what runs there may use nothing of the Go runtime: no allocation, no growth of the stack, no
-// lock, no race detector. It makes raw system calls and touches only its brief. It blocks every
-// signal, so that none reaches a handler of the Go runtime, and takes from the kernel those that it
-// is meant for (rt_sigtimedwait(2)). It does not ignore them: the program would inherit that.
+// So its code must not use the Go runtime: no allocation, no growth of the stack, no lock, no race
+// detector. It makes raw system calls and touches only its brief. It blocks every signal, so that
+// none reaches a handler of the Go runtime, and fetches signals from the kernel
+// (rt_sigtimedwait(2)). It does not ignore them, because the program would inherit that.
 
 // LeaderName is the name of the leader's process, as /proc/PID/comm and ps show it.
 const LeaderName = "proxy-leader"
 
-// The leader's stack and that on which it executes the program. Neither keeps more than a few small
-// frames.
+// The leader's stack, and the stack on which it executes the program. Neither holds more than a few
+// small frames.
 const (
 	leaderStack = 16 << 10
 	briefSize   = 4 << 10
@@ -46,7 +46,7 @@ const (
 // allSignals is the number of signals of Linux.
 const allSignals = 64
 
-// What the leader says: two words each.
+// The leader's messages, of two words each.
 const (
 	sayStarted  = iota + 1 // the program's process id
 	sayRefused             // the number of the error
@@ -54,8 +54,8 @@ const (
 	sayReturned            // the terminal's foreground is as it was asked for
 )
 
-// orderPatience bounds the wait for an answer to an order: the leader is at once there for it,
-// unless it was stopped.
+// orderPatience bounds the wait for an answer to an order. The leader answers at once unless it was
+// stopped.
 const orderPatience = time.Second
 
 // Orders to the leader, by signals without a name. Each is answered by sayReturned.
@@ -64,8 +64,8 @@ const (
 	orderFront = unix.Signal(41) // give it back
 )
 
-// brief is all that the leader's code touches. It lies in memory of its own, which neither the
-// garbage collector nor anybody else moves or frees.
+// brief holds all the data that the leader's code touches. It is in memory of its own, which is
+// neither moved nor freed.
 type brief struct {
 	path, dir, argv, envv uintptr // C strings and lists of them, kept alive until the start
 	tty, pipe, proxy      uintptr
@@ -76,9 +76,9 @@ type brief struct {
 	all                   uint64  // every signal
 	devTTY, name          [16]byte
 
-	// What follows the leader writes itself.
+	// The leader writes the fields below itself.
 	program uintptr // process id
-	group   int32   // in the foreground when the order came to take the terminal, 0 while it stands
+	group   int32   // the foreground group before the leader took the terminal, otherwise 0
 	errno   syscall.Errno
 	action  [8]uint64 // the kernel's struct sigaction
 	info    [16]uint64
@@ -87,10 +87,10 @@ type brief struct {
 	pgrp    int32
 }
 
-// leader is our side of the process that leads the program's session.
+// leader is the proxy's side of the process that leads the program's session.
 type leader struct {
 	pid   int
-	pipe  int // what the leader says
+	pipe  int // carries the leader's messages
 	space []byte
 	kept  [4]any     // what its brief points to
 	turn  sync.Mutex // one order at a time
@@ -98,8 +98,8 @@ type leader struct {
 	gone  atomic.Bool // it has ended, and its process id may be another's
 }
 
-// startLeader starts a program under a leader. The error is what [exec.Cmd] would say, or wraps
-// [errors.ErrUnsupported] if the system does not permit this.
+// startLeader starts a program under a leader. The error is the one that [exec.Cmd] would return,
+// or wraps [errors.ErrUnsupported] if the system does not permit this.
 func startLeader(with launch) (l *leader, program int, err error) {
 	restoreFileLimit()
 	argv, err := syscall.SlicePtrFromStrings(with.args)
@@ -113,7 +113,7 @@ func startLeader(with launch) (l *leader, program int, err error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("leader: %w", err)
 	}
-	// On the heap: variables on our stack may move.
+	// On the heap, because variables on a goroutine's stack may move.
 	l = &leader{space: space, kept: [4]any{argv, envv, file, where}, done: make(chan struct{}, 1)}
 	b := (*brief)(unsafe.Pointer(&space[0]))
 	b.argv, b.envv, b.path = uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&envv[0])), uintptr(unsafe.Pointer(&file[0]))
@@ -171,7 +171,7 @@ func (l *leader) startProgram(b *brief, tty int) (program int, err error) {
 var starting sync.Mutex
 
 // cloneProcess makes the leader's process. No signal may reach it before it has blocked them all,
-// so they are blocked here: it has a copy of our thread's mask.
+// so they are blocked here: it copies this thread's mask.
 func (l *leader) cloneProcess(b *brief) error {
 	base := uintptr(unsafe.Pointer(b))
 	b.second, b.execute = base+leaderSpace, entry(execute)
@@ -226,7 +226,7 @@ func (l *leader) nextState() (status unix.WaitStatus, ok bool) {
 	}
 }
 
-// sendOrder has the leader carry out an order, and waits until it has, or is gone.
+// sendOrder sends the leader an order, and waits until it has carried it out, or is gone.
 func (l *leader) sendOrder(order unix.Signal) {
 	l.turn.Lock()
 	defer l.turn.Unlock()
@@ -255,7 +255,7 @@ func (l *leader) waitForEnd() {
 	l.gone.Store(true)
 }
 
-// close frees what belongs to the leader. While it lives its memory stays.
+// close frees the leader's pipe and memory once it has ended. A living leader needs them.
 func (l *leader) close() {
 	if l.gone.Load() {
 		_ = unix.Close(l.pipe)

@@ -17,7 +17,7 @@ type Line struct {
 	EchoNewline bool // ECHONL
 }
 
-// Line asks for the line settings, which takes one system call. It may be called from any goroutine
+// Line returns the line settings. It takes one system call. It may be called from any goroutine
 // until Close.
 func (t *terminal) Line() (Line, error) {
 	now, err := t.lineSettings()
@@ -31,7 +31,7 @@ func (t *terminal) Line() (Line, error) {
 	}, nil
 }
 
-// lineSettings asks for the line settings. Each look that finds raw mode ends a spell of canonical
+// lineSettings returns the line settings. Each call that finds raw mode ends a spell of canonical
 // mode.
 func (t *terminal) lineSettings() (*unix.Termios, error) {
 	now, err := unix.IoctlGetTermios(t.master, ioctlGetTermios)
@@ -44,9 +44,9 @@ func (t *terminal) lineSettings() (*unix.Termios, error) {
 	return now, nil
 }
 
-// CanonicalSpell numbers the spell for which the kernel has collected written bytes to lines, 0
-// while it does not, and names the characters that end a line, 0 if unused. If two calls return one
-// number, no look at the settings in between found raw mode.
+// CanonicalSpell returns the number of the present spell, in which the kernel collects written
+// bytes to lines, or 0 in raw mode, and the characters that end a line, 0 if unused. If two calls
+// return one number, no read of the settings in between found raw mode.
 func (t *terminal) CanonicalSpell() (spell uint64, ends [9]byte) {
 	before := t.spell.Load()
 	now, err := t.lineSettings()
@@ -75,9 +75,9 @@ func (t *terminal) TranslatesNewlines() bool {
 // maxChain bounds [Child.ForegroundChain].
 const maxChain = 6
 
-// ForegroundChain is the name of the foreground program, then that of the first program which it
-// has started and which still runs, and so on: sudo, sudo, vim. Names are the kernel's, of at most
-// 15 bytes. Only Linux tells; elsewhere it is empty.
+// ForegroundChain returns the name of the foreground program, then that of the first program that
+// it has started and that still runs, and so on: sudo, sudo, vim. Names are the kernel's, of at
+// most 15 bytes. It works only on Linux; elsewhere the result is empty.
 func (t *terminal) ForegroundChain() []string {
 	group := t.ForegroundGroup()
 	files := t.files.beginLook(group)
@@ -87,7 +87,7 @@ func (t *terminal) ForegroundChain() []string {
 }
 
 // Arguments returns the arguments of the last program of ForegroundChain, its name first, up to 4
-// KiB. Only Linux tells; elsewhere the result is nil.
+// KiB. It works only on Linux; elsewhere the result is nil.
 func (t *terminal) Arguments() []string {
 	group := t.ForegroundGroup()
 	files := t.files.beginLook(group)
@@ -103,9 +103,9 @@ func (t *terminal) Arguments() []string {
 	return arguments(text)
 }
 
-// InFront returns the program whose process group has the terminal, by its own name for itself
-// without a path and arguments, and the directory in which it runs, or that of the child if it is
-// unknown. Unknown values are "". Only Linux tells.
+// InFront returns the program whose process group has the terminal, by the name that it gives
+// itself, without path and arguments, and the directory in which it runs, or that of the child if
+// it is unknown. Unknown values are "". It works only on Linux.
 func (c *Child) InFront() (program, directory string) {
 	group := c.ForegroundGroup()
 	if group <= 0 {
@@ -158,19 +158,19 @@ type Settings struct {
 	Canonical, Echo, Signals, Extended, Flow, Output, CRToNL, NLToCR, SevenBits bool
 
 	LiteralNext, Quit, Suspend byte // VLNEXT, VQUIT and VSUSP, 0 if off
-	// Special are the characters that do more than stand on the line in canonical mode, 0 if off:
-	// VINTR, VQUIT, VSUSP, VEOF, VEOL, VEOL2, VSTART, VSTOP. Those that edit the line are not among
-	// them.
+	// Special holds the characters with an effect beyond the line in canonical mode, 0 if off:
+	// VINTR, VQUIT, VSUSP, VEOF, VEOL, VEOL2, VSTART, VSTOP. It leaves out those that edit the
+	// line.
 	Special [8]byte
 }
 
-// Settings asks for the line settings, as Line does.
+// Settings returns the line settings that tell line editors apart.
 func (t *terminal) Settings() (Settings, error) {
 	s, _, err := t.SettingsInSpell()
 	return s, err
 }
 
-// SettingsInSpell is Settings with the spell of [Child.CanonicalSpell], of one moment.
+// SettingsInSpell returns Settings and the spell of [Child.CanonicalSpell] at one moment.
 func (t *terminal) SettingsInSpell() (s Settings, spell uint64, err error) {
 	before := t.spell.Load()
 	now, err := t.lineSettings()

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CountSurvivors counts the processes that came of the program and live on outside of its session,
-// as a daemon and what setsid(1) starts do: they asked for that, so nothing ends them with the
-// terminal. They are known by a variable of their environment, as NAME=value, which the program was
-// started with. It is 0 where the system does not say.
+// CountSurvivors counts the processes that descend from the program and live on outside of its
+// session, such as daemons and processes started by setsid(1). They asked for that, so nothing ends
+// them with the terminal. They are recognised by a variable of their environment, NAME=value, with
+// which the program was started. The result is 0 if the system does not tell.
 func (c *Child) CountSurvivors(variable string) (n int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *Child) CountSurvivors(variable string) (n int) {
 	return n
 }
 
-// hasVariable reports whether a process was started with a variable (proc(5), environ). It says no
+// hasVariable reports whether a process was started with a variable (proc(5), environ). It is false
 // for another user's process, which cannot be read.
 func hasVariable(pid int, variable string) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")

@@ -13,7 +13,7 @@ import (
 const (
 	// maxKept bounds the descriptors that a [procFiles] keeps.
 	maxKept = 24
-	// keptFor is how many looks a kept descriptor outlives its last use.
+	// keptFor is for how many looks a descriptor is kept after its last use.
 	keptFor = 64
 	// maxArgs bounds the part of a command line that is read, in bytes.
 	maxArgs = 4 << 10
@@ -106,14 +106,14 @@ func (f *procFiles) drop(match func(keptFile) bool) {
 	f.kept = left
 }
 
-// readText reads the begin of a file, without the space at its end.
+// readText reads the beginning of a file, without the space at its end.
 func (f *procFiles) readText(pid int, name string) ([]byte, error) {
 	text, err := f.readPart(pid, name, 512)
 	return bytes.TrimSpace(text), err
 }
 
-// readPart reads the begin of a file in one read, size bytes at most. The kernel gives it in one
-// piece.
+// readPart reads the beginning of a file, size bytes at most, in one read: the kernel returns it in
+// one piece.
 func (f *procFiles) readPart(pid int, name string, size int) (text []byte, err error) {
 	err = f.use(procKey{pid, name}, func(fd int) error {
 		text = make([]byte, size)
@@ -129,7 +129,7 @@ func (f *procFiles) readPart(pid int, name string, size int) (text []byte, err e
 
 // readList reads all of a file, which may take several reads.
 func (f *procFiles) readList(pid int, name string) (list []byte, err error) {
-	// A read ends where the next entry has no room, or after a page of the kernel's.
+	// A read ends where the next entry has no room, or after a page of the kernel.
 	const room, longest = 1024, 256
 	err = f.use(procKey{pid, name}, func(fd int) error {
 		list = make([]byte, room)
@@ -151,7 +151,7 @@ func (f *procFiles) readList(pid int, name string) (list []byte, err error) {
 
 // readStat returns the name of a process, which may hold blanks and brackets, and the fields of
 // /proc/PID/stat from the third on, at least 20 of them: field n of proc(5) is fields[n-3]. fields
-// is nil if the system does not say.
+// is nil if the system does not tell.
 func (f *procFiles) readStat(pid int) (name string, fields []string) {
 	stat, err := f.readText(pid, statName)
 	from, to := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
@@ -183,7 +183,7 @@ func unescapeName(name string) string {
 func (f *procFiles) readChildren(pid int, thread string) (pids []int) {
 	list, err := f.readList(pid, thread+childrenName)
 	if err != nil {
-		return nil // the kernel was built without
+		return nil // the kernel was built without these lists
 	}
 	for _, word := range strings.Fields(string(list)) {
 		if pid, err := strconv.Atoi(word); err == nil {
@@ -193,7 +193,7 @@ func (f *procFiles) readChildren(pid int, thread string) (pids []int) {
 	return pids
 }
 
-// mainThread is the directory of the thread with the number of its process.
+// mainThread returns the directory of the thread with the number of its process.
 func mainThread(pid int) string { return "task/" + strconv.Itoa(pid) }
 
 // use calls do with a kept descriptor of a file; or with a new one, if it is missing or its process
@@ -209,7 +209,7 @@ func (f *procFiles) use(k procKey, do func(fd int) error) error {
 		}
 		break
 	}
-	// All others are as old as the one that failed or is missing, or their process is unproven.
+	// If the stat file failed, nothing shows that the process of the other descriptors still runs.
 	f.drop(func(of keptFile) bool { return of.procKey == k || k.name == statName && of.pid == k.pid })
 	path := "/proc/" + strconv.Itoa(k.pid) + "/" + k.name
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -246,13 +246,14 @@ func (f *procFiles) mayKeep(k procKey) bool {
 }
 
 // isLow reports whether a descriptor is in the lower half of those that the process may have. The
-// kernel gives out the lowest one that is free: the upper half stays for what has no other way.
+// kernel gives out the lowest one that is free: the upper half stays free for uses without an
+// alternative.
 func isLow(fd int) bool {
 	var limit unix.Rlimit
 	return unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil && uint64(fd) < limit.Cur/2
 }
 
-// pread is pread(2), again after a signal.
+// pread is pread(2), repeated after a signal.
 func pread(fd int, p []byte, at int64) (int, error) {
 	for {
 		n, err := unix.Pread(fd, p, at)
@@ -282,7 +283,7 @@ func listNames(dir string) ([]string, error) {
 	}
 }
 
-// arguments takes a command line apart (proc(5), cmdline).
+// arguments splits a command line (proc(5), cmdline).
 func arguments(text []byte) []string {
 	return strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
 }

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ptyPair is a new PTY. Both descriptors are closed in what is executed; the master does not block,
-// and the slave does, as programs expect. Neither is an *os.File, which would turn blocking behind
-// our back at the first call of its Fd method, so that neither a deadline nor Close woke a write.
+// ptyPair is a new PTY. Both descriptors are closed on exec. The master does not block; the slave
+// does, as programs expect. Neither is an *os.File: the first call of its Fd method would make it
+// block, and then neither a deadline nor Close would wake a write.
 type ptyPair struct {
 	master, slave int
 	name          string
@@ -34,8 +34,8 @@ func openPTY() (p ptyPair, err error) {
 	return p, err
 }
 
-// openStreams are descriptors for the program's standard input, output and error: duplicates of the
-// streams that are given, the terminal for the others.
+// openStreams returns descriptors for the program's standard input, output and error: duplicates of
+// the given streams, and the terminal for the others.
 func openStreams(streams []*os.File, tty int) (stdio [3]uintptr, shut func(), err error) {
 	var own []int
 	shut = func() {
@@ -71,7 +71,7 @@ func duplicate(f *os.File) (int, error) {
 	return fd, errors.Join(cerr, err)
 }
 
-// moveOut returns such a duplicate, blocking or not.
+// moveOut is duplicate, and makes the descriptor non-blocking or blocking.
 func moveOut(f *os.File, nonblock bool) (int, error) {
 	fd, err := duplicate(f)
 	if err != nil {

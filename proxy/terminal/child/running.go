@@ -15,23 +15,24 @@ import (
 const (
 	// maxRunning bounds the processes of [Running.Names].
 	maxRunning = 64
-	// mostThreads bounds the threads of each that are looked at: this is done for every key of an
-	// agent's.
+	// mostThreads bounds the threads of each process that are examined, since this is done for
+	// every key of an agent.
 	mostThreads = 256
 )
 
-// Running is what has the terminal, as the kernel knows it. What cannot be known is zero.
+// Running describes the program that has the terminal, as the kernel reports it. Unknown fields are
+// zero.
 type Running struct {
 	Group int
 	// Path and File are what the leader of the group runs, File as device:inode.
 	Path, File string
-	// Names are the leader's name and that of the file it runs, then those of what it has started
-	// in its group. The first is the process's own choice.
+	// Names are the leader's name and that of the file it runs, then those of the processes that it
+	// has started in its group. A process chooses its own name.
 	Names     []string
 	Directory string // in which the leader runs
 }
 
-// Running looks what has the terminal. Only Linux tells more than the group.
+// Running returns the program that has the terminal. Only Linux reports more than the group.
 func (t *terminal) Running() Running {
 	r := Running{Group: t.ForegroundGroup()}
 	if r.Group <= 0 {
@@ -61,7 +62,7 @@ func executableOf(pid int) (path, file string) {
 	}
 	again, _ := os.Readlink(link)
 	switch {
-	case err == nil && again == path: // and it executed nothing else in between
+	case err == nil && again == path: // it executed no other file in between
 		return path, fmt.Sprintf("%d:%d", at.Dev, at.Ino)
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		return "", "another user's"

@@ -59,8 +59,8 @@ func isClosed(ended <-chan struct{}) bool {
 	}
 }
 
-// Kill kills the program and all processes of its session at once. A leader ends with the program,
-// whose end it tells.
+// Kill kills the program and all processes of its session at once. A leader ends by itself with the
+// program, after it has reported that.
 func (c *Child) Kill() {
 	for _, pid := range sessionMembers(c.session) {
 		if c.leader == nil || pid != c.leader.pid {
@@ -73,17 +73,17 @@ func (c *Child) Kill() {
 	}
 }
 
-// Stop stops the program and its foreground job where it has no leader. Nothing that they could
-// ignore does: their process groups are orphaned, since no process in their session can resume
-// them, and the kernel discards SIGTSTP for those.
+// Stop stops the program and its foreground job if the program has no leader. It uses SIGSTOP:
+// their process groups are orphaned, since no process in their session can resume them, and the
+// kernel discards SIGTSTP for such groups.
 func (c *Child) Stop() { c.signalGroups(unix.SIGSTOP) }
 
-// Signal sends the program and its group what a key of the terminal sends, as Ctrl+Z and Ctrl+C do.
-// What stops a program needs a leader.
+// Signal sends the program and its group a signal, as the keys Ctrl+Z and Ctrl+C of a terminal do.
+// A signal that stops the program needs a leader.
 func (c *Child) Signal(sig unix.Signal) { _ = unix.Kill(-c.pid, sig) }
 
-// TakeForeground takes the terminal's foreground from the program, where it has a leader, as a
-// shell does that lets a job go on behind it: a process stops if it reads the terminal or changes
+// TakeForeground takes the terminal's foreground from the program, if it has a leader, as a shell
+// does that continues a job in the background: a process stops if it reads the terminal or changes
 // its settings. ReturnForeground gives it back.
 func (c *Child) TakeForeground() {
 	if c.leader != nil {
@@ -101,8 +101,8 @@ func (c *Child) ReturnForeground() {
 // Continue resumes processes that were stopped, by Stop or otherwise.
 func (c *Child) Continue() { c.signalGroups(unix.SIGCONT) }
 
-// IsStopped reports whether the program is stopped at present; true, too, where the system does not
-// say (proc(5), stat).
+// IsStopped reports whether the program is stopped now (proc(5), stat). It is also true if the
+// system does not tell.
 func (c *Child) IsStopped() bool {
 	_, fields := procStat(c.Pid())
 	return fields == nil || fields[0] == "T"
@@ -116,7 +116,7 @@ func (c *Child) signalGroups(sig unix.Signal) {
 	_ = unix.Kill(-c.Pid(), sig)
 }
 
-// ForegroundGroup is the process group that has the terminal now, 0 when that cannot be known.
+// ForegroundGroup returns the process group that has the terminal now, or 0 if it is unknown.
 func (t *terminal) ForegroundGroup() int {
 	group, err := unix.IoctlGetInt(t.master, unix.TIOCGPGRP)
 	if err != nil || group <= 0 {
@@ -128,16 +128,16 @@ func (t *terminal) ForegroundGroup() int {
 // IsGroupAlive reports whether a process group has a process.
 func (c *Child) IsGroupAlive(group int) bool { return !errors.Is(unix.Kill(-group, 0), unix.ESRCH) }
 
-// Executable identifies the file that the leader of a process group runs now: a process stays the
-// same when it executes another one in its place. It is "" when the leader has ended, or where the
-// system does not say; what runs as another user is all one.
+// Executable identifies the file that the leader of a process group runs now, which changes if it
+// executes another one. It is "" if the leader has ended, or if the system does not tell. All files
+// that run as another user have one identity.
 func Executable(group int) string {
 	_, file := executableOf(group)
 	return file
 }
 
-// Foreground is the name of the program whose process group has the terminal now, "" when that
-// cannot be known.
+// Foreground returns the name of the program whose process group has the terminal now, "" if it is
+// unknown.
 func (t *terminal) Foreground() string {
 	if group := t.ForegroundGroup(); group > 0 {
 		files := t.files.beginLook(group)
@@ -148,8 +148,8 @@ func (t *terminal) Foreground() string {
 	return ""
 }
 
-// sessionMembers lists the processes of session sid, without zombies.
-// Where there is no /proc it is empty and the caller's signal to the group has to do.
+// sessionMembers lists the processes of session sid, without zombies. Without /proc the list is
+// empty, and the caller's signal to the group must suffice.
 func sessionMembers(sid int) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sleep is where a thread is.
+// sleep says in which kind of call a thread sleeps.
 type sleep uint8
 
 const (
@@ -45,7 +45,7 @@ const (
 	restarted       // any that was interrupted by a stop, with the arguments that it had
 )
 
-// whereAsleep tells where a thread is, from the number and the arguments of its system call
+// whereAsleep returns where a thread sleeps, from the number and the arguments of its system call
 // (proc(5), /proc/PID/syscall).
 func (p *process) whereAsleep(thread string) sleep {
 	text, err := p.files.readText(p.pid, thread+callName)
@@ -81,8 +81,8 @@ func (p *process) whereAsleep(thread string) sleep {
 	return p.inCall(which, args)
 }
 
-// interruptedCall returns the call that goes on after a stop: of those that do, poll alone is about
-// descriptors.
+// interruptedCall returns the call that continues after a stop: of the calls that do, only poll is
+// about descriptors.
 func (p *process) interruptedCall(thread string) call {
 	where, err := p.files.readText(p.pid, thread+"/wchan")
 	if err == nil && strings.Contains(string(where), "poll") {
@@ -168,13 +168,13 @@ func (p *process) isTerminal(fd uint64) bool {
 	if unix.Stat(p.dir+"/fd/"+strconv.FormatUint(fd, 10), &at) != nil || at.Mode&unix.S_IFMT != unix.S_IFCHR {
 		return false
 	}
-	// /dev/tty: the controlling terminal, which is ours for who is in its foreground
+	// /dev/tty is the controlling terminal: the program's, for a process in its foreground
 	const ttyMajor, ttyMinor = 5, 0
 	return at.Ino == p.line.Ino && at.Dev == p.line.Dev || at.Rdev == unix.Mkdev(ttyMajor, ttyMinor)
 }
 
-// inTable looks at the table of a poll (poll(2)): entries of a descriptor and the events wanted. It
-// reports false, as do the others, where the table cannot be read.
+// inTable looks at the table of a poll (poll(2)): entries of a descriptor and the events wanted.
+// Like inSet and inEpoll, it returns false if the table cannot be read.
 func (p *process) inTable(at, length uint64, on *polled) bool {
 	const (
 		entry      = 8
@@ -216,8 +216,8 @@ func (p *process) inSet(count, at uint64, on *polled) bool {
 	return true
 }
 
-// inEpoll looks at what an epoll descriptor is about (proc(5), fdinfo): lines of "tfd: FD events:
-// MASK ...".
+// inEpoll examines the descriptors in an epoll (proc(5), fdinfo): lines of "tfd: FD events: MASK
+// ...".
 func (p *process) inEpoll(fd uint64, depth int, on *polled) bool {
 	info, err := p.files.readList(p.pid, "fdinfo/"+strconv.FormatUint(fd, 10))
 	if err != nil {
@@ -239,7 +239,7 @@ func (p *process) inEpoll(fd uint64, depth int, on *polled) bool {
 	return true
 }
 
-// waitsOn notes what a descriptor is: the terminal, something else, or an epoll that has either.
+// waitsOn notes whether a descriptor is the terminal, something else, or an epoll with either.
 func (p *process) waitsOn(fd uint64, depth int, on *polled) {
 	if p.isTerminal(fd) {
 		on.terminal = true

@@ -6,22 +6,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// EndLeftovers ends what the program left in its session, after its own end: the same three signals
-// as [Child.Terminate], each only while something is left. Processes that made a session of their
-// own are left alone. It returns when nothing is left, or after the kill.
+// EndLeftovers ends the processes that the program left in its session when it ended: by the same
+// three signals as [Child.Terminate], until no process is left. It does not touch processes that
+// made a session of their own. It returns when no process is left, or after the kill.
 func (c *Child) EndLeftovers() { sweep(c.session, hangupPatience, termPatience, c.isHurried) }
 
-// Identity tells a program from another one that has its process id later.
+// Identity distinguishes a program from another one that gets its process id later.
 type Identity struct {
 	Pid int
 	// Began is when it began, as the kernel counts (field 22 of /proc/PID/stat), "" if unknown.
 	Began string
 }
 
-// Identity is that of the program, or of its session's leader.
+// Identity returns the identity of the program, or of its session's leader.
 func (c *Child) Identity() Identity { return Identity{Pid: c.session, Began: startTime(c.session)} }
 
-// EndProgram ends a program and what it left in its session, for a process that is not its parent.
+// EndProgram ends a program and the processes in its session, for a caller that is not its parent.
 // It has less patience than [Child.Terminate], since no session waits for the program.
 func EndProgram(target Identity) {
 	if now := startTime(target.Pid); now != "" && now != target.Began {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LineMost is how long a line may be that the kernel collects (canonical mode), in bytes without
-// its end: MAX_CANON.
+// LineMost is the length of the longest line that the kernel collects (canonical mode), in bytes
+// without its end: MAX_CANON.
 const LineMost = 1023
 
 const (
@@ -17,27 +17,25 @@ const (
 	ioctlSetTermios = unix.TIOCSETA
 )
 
-// BlockedOn says what the processes in the foreground do with the terminal. Only Linux tells;
-// elsewhere known is false, and the group all that there is.
+// BlockedOn returns only the foreground group here: known is false, since only Linux reports more.
 func (c *Child) BlockedOn() (a Blocked, known bool) {
 	return Blocked{Group: c.ForegroundGroup()}, false
 }
 
-// GroupLeader knows nothing here but the group.
+// GroupLeader returns only the group here.
 func (c *Child) GroupLeader() (GroupLeader, bool) {
 	return GroupLeader{Group: c.ForegroundGroup()}, false
 }
 
-// CountUnread returns how many bytes of its input the program could read now and has not; only
-// Linux is asked.
+// CountUnread is 0 here: it is implemented only on Linux.
 func (t *terminal) CountUnread() int { return 0 }
 
 // CountQueued is CountUnread and then HasOutput.
 func (t *terminal) CountQueued() (unread int, output bool) { return 0, t.HasOutput() }
 
 // FlushInput drops what was written to the program and not yet read by it. The BSDs keep one queue
-// for both sides; the slave is opened by name for as long as the call takes. How much that was is
-// only known on Linux.
+// for both sides; the slave is opened by name for as long as the call takes. Only Linux reports how
+// much that was.
 func (t *terminal) FlushInput() (unread int, err error) {
 	slave, err := unix.Open(t.slave, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {

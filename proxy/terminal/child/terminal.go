@@ -34,17 +34,17 @@ func (t *terminal) preparePTY(conf Config) error {
 	return nil
 }
 
-// Descriptor is the master's, to be polled.
+// Descriptor returns the master's descriptor, for polling.
 func (t *terminal) Descriptor() int { return t.master }
 
-// Read reads what the program wrote: at least one byte, or ErrAgain, or an error when the last
-// process that had the terminal open is gone (EIO on Linux).
+// Read reads the program's output: at least one byte, or ErrAgain, or an error once no process has
+// the terminal open (EIO on Linux).
 func (t *terminal) Read(p []byte) (int, error) {
 	for {
 		n, err := nonblock.Read(t.master, p)
 		switch {
 		case err == nil && n == 0:
-			return 0, unix.EIO // other systems say end of file
+			return 0, unix.EIO // other systems report the end of the file
 		case err == nil:
 			return n, nil
 		case errors.Is(err, unix.EINTR):
@@ -54,8 +54,8 @@ func (t *terminal) Read(p []byte) (int, error) {
 	}
 }
 
-// HasOutput reports whether the program wrote something that was not read yet. Polling makes Linux
-// first deliver the bytes on their way.
+// HasOutput reports whether there is unread output of the program. The poll makes Linux first
+// deliver the bytes on their way.
 func (t *terminal) HasOutput() bool { return readable(t.master) }
 
 func readable(fd int) bool {
@@ -64,7 +64,7 @@ func readable(fd int) bool {
 	return fds[0].Revents&unix.POLLIN != 0
 }
 
-// pollNow looks at the descriptors without waiting.
+// pollNow polls the descriptors without waiting.
 func pollNow(fds []unix.PollFd) {
 	for {
 		if _, err := unix.Poll(fds, 0); !errors.Is(err, unix.EINTR) {
@@ -73,8 +73,8 @@ func pollNow(fds []unix.PollFd) {
 	}
 }
 
-// Write hands the program what its terminal takes now and returns how much that was; ErrAgain when
-// it takes nothing.
+// Write writes as much as the program's terminal takes now, and returns how much that was, or
+// ErrAgain if it takes nothing.
 func (t *terminal) Write(p []byte) (int, error) {
 	for {
 		n, err := unix.Write(t.master, p)
@@ -91,7 +91,7 @@ func (t *terminal) Write(p []byte) (int, error) {
 	}
 }
 
-// Resize tells the program's terminal its size in cells; the kernel signals SIGWINCH to the
+// Resize sets the size of the program's terminal in cells; the kernel signals SIGWINCH to the
 // foreground group.
 func (t *terminal) Resize(cols, rows int) error {
 	ws := &unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
