@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// While the proxy asks the user something, commands that set colours are kept back, so that nothing
-// makes the question illegible: OSC 4 to 6, 10 to 19, 21 (kitty), 104 to 106, 110 to 119, those of
+// While the proxy asks the user a question, commands that set colours are kept back, so that they
+// cannot make it illegible: OSC 4 to 6, 10 to 19, 21 (kitty), 104 to 106, 110 to 119, those of
 // kitty that save and restore colours, OSC 1337 of iTerm2 with Set..., and CSI # P and # Q
-// (XTPUSHCOLORS, XTPOPCOLORS). What such a command asks passes.
+// (XTPUSHCOLORS, XTPOPCOLORS). A question in such a command passes.
 
 const (
-	keptMost  = 1024     // commands kept back
-	saveMost  = 64       // of these, such as save and restore
-	bodyMost  = 16 << 10 // bytes of one: a whole palette
-	indexMost = 300      // entries of the palette, with the special colours
+	maxKept  = 1024     // commands kept back
+	maxSaves = 64       // of these, such as save and restore
+	maxBody  = 16 << 10 // bytes of one: a whole palette
+	maxIndex = 300      // entries of the palette, with the special colours
 )
 
 // setting is a command that was kept back. Another one with its key takes its place.
@@ -25,7 +25,7 @@ type setting struct {
 	text string // the whole sequence
 }
 
-// KeepColors keeps commands that set colours back from now on, or no longer: then it returns those
+// KeepColors sets whether commands that set colours are kept back. KeepColors(false) returns those
 // that were, the last for each colour. It must be called between two sequences.
 func (f *Filter) KeepColors(on bool) (released []byte) {
 	f.keep = on
@@ -55,7 +55,7 @@ type catching struct {
 func (c *catching) addByte(b byte) {
 	switch {
 	case !c.on || b < ' ':
-	case len(c.body) == bodyMost:
+	case len(c.body) == maxBody:
 		c.over = true
 	default:
 		c.body = append(c.body, b)
@@ -144,11 +144,11 @@ func (f *Filter) passOrKeep(key string, asks bool, text string) {
 		}
 	}
 	if _, index, ok := strings.Cut(key, ";"); ok && (key[0] == '4' || key[0] == '5') {
-		if n, err := strconv.Atoi(index); err != nil || n > indexMost {
+		if n, err := strconv.Atoi(index); err != nil || n > maxIndex {
 			return
 		}
 	}
-	if len(f.kept) < keptMost && saves < saveMost {
+	if len(f.kept) < maxKept && saves < maxSaves {
 		f.kept = append(f.kept, setting{key, text})
 	}
 }

@@ -1,10 +1,11 @@
 package filter
 
-// The tables of what goes while an agent drives. Sources: "XTerm Control Sequences" (ctlseqs), the
-// manuals of urxvt, Konsole, iTerm2, ConEmu, mintty, foot and kitty, and of the VT420 and VT510.
+// The tables of sequences that are dropped while an agent drives. Sources: "XTerm Control
+// Sequences" (ctlseqs), the manuals of urxvt, Konsole, iTerm2, ConEmu, mintty, foot and kitty, and
+// of the VT420 and VT510.
 
-// commands are OSC by number.
-var commands = map[int]string{
+// oscCommands holds OSC commands by number.
+var oscCommands = map[int]string{
 	0: "titles", 1: "the icon's title", 2: "the window's title", 3: "an X property of the window",
 	20: "a file as background (urxvt)",
 	30: "the tab's title (Konsole)", 46: "a log file", 50: "the font, or a profile (Konsole)",
@@ -18,8 +19,9 @@ var commands = map[int]string{
 	7777: "the font's and the window's size (mintty)", huge: "any of these modulo a power of two",
 }
 
-// jobs are OSC 9 of ConEmu by the number that follows; 7 alone is one without more behind it.
-var jobs = map[int]string{
+// conEmuCommands holds the commands of ConEmu's OSC 9 by the number that follows. Only 7 needs no
+// further text.
+var conEmuCommands = map[int]string{
 	1: "pauses", 2: "a message box", 3: "the tab's title", 6: "a macro of the terminal",
 	7: "a process", 8: "variables of its environment", huge: "any of these",
 }
@@ -30,23 +32,23 @@ type control struct {
 	from, to             int  // its first parameter
 }
 
-// every is any parameter.
-const every = huge + 1
+// anyParam stands for any parameter.
+const anyParam = huge + 1
 
-// controls are the control sequences, by their final byte. A blank stands for the intermediate of
+// reconfiguringControls are the control sequences, by their final byte. A blank stands for the intermediate of
 // the bell's volume.
-var controls = []control{
-	{final: 't', from: 1, to: 10},                 // moves, resizes, iconifies the window
-	{final: 't', from: 20, to: 21},                // types its title back
-	{final: 't', from: 24, to: every},             // DECSLPP: resizes it
-	{final: 't', marker: '>', from: 0, to: every}, // XTSMTITLE: how titles are read and reported
-	{final: 'T', marker: '>', from: 0, to: every}, // XTRMTITLE
-	{final: 't', inter: ' ', from: 0, to: every},  // DECSWBV: the warning bell's volume
-	{final: 'u', inter: ' ', from: 0, to: every},  // DECSMBV: the margin bell's
-	{final: '|', inter: '$', from: 0, to: every},  // DECSCPP: resizes the window
-	{final: '|', inter: '*', from: 0, to: every},  // DECSNLS
-	{final: 'y', inter: '*', from: 0, to: every},  // DECRQCRA: reads the screen back
-	{final: 'z', inter: '*', from: 0, to: every},  // DECINVM: runs a macro
+var reconfiguringControls = []control{
+	{final: 't', from: 1, to: 10},                    // moves, resizes, iconifies the window
+	{final: 't', from: 20, to: 21},                   // types its title back
+	{final: 't', from: 24, to: anyParam},             // DECSLPP: resizes it
+	{final: 't', marker: '>', from: 0, to: anyParam}, // XTSMTITLE: how titles are read and reported
+	{final: 'T', marker: '>', from: 0, to: anyParam}, // XTRMTITLE
+	{final: 't', inter: ' ', from: 0, to: anyParam},  // DECSWBV: the warning bell's volume
+	{final: 'u', inter: ' ', from: 0, to: anyParam},  // DECSMBV: the margin bell's
+	{final: '|', inter: '$', from: 0, to: anyParam},  // DECSCPP: resizes the window
+	{final: '|', inter: '*', from: 0, to: anyParam},  // DECSNLS
+	{final: 'y', inter: '*', from: 0, to: anyParam},  // DECRQCRA: reads the screen back
+	{final: 'z', inter: '*', from: 0, to: anyParam},  // DECINVM: runs a macro
 }
 
 // isReconfiguring reports whether a control sequence is in the table, or prints (MC 4 and 5).
@@ -54,7 +56,7 @@ func (p *params) isReconfiguring(final rune) bool {
 	if final == 'i' {
 		return p.print && p.inter == 0
 	}
-	for _, c := range controls {
+	for _, c := range reconfiguringControls {
 		inter := p.inter
 		if c.inter == ' ' && p.blank {
 			inter = ' '
@@ -66,16 +68,16 @@ func (p *params) isReconfiguring(final rune) bool {
 	return false
 }
 
-// devices are DCS by their final byte.
-var devices = []struct {
+// reconfiguringDCS are DCS by their final byte.
+var reconfiguringDCS = []struct {
 	final, inter rune
 	param        int // the only one, or every
 }{
-	{'|', 0, every},   // DECUDK: what function keys type
-	{'{', 0, every},   // DECDLD: what characters look like
-	{'z', '!', every}, // DECDMAC: a macro
-	{'p', '+', every}, // XTSETTCAP: what keys send
-	{'p', 0, 1000},    // tmux's control mode: iTerm2 gives the terminal to what follows
+	{'|', 0, anyParam},   // DECUDK: what function keys type
+	{'{', 0, anyParam},   // DECDLD: what characters look like
+	{'z', '!', anyParam}, // DECDMAC: a macro
+	{'p', '+', anyParam}, // XTSETTCAP: what keys send
+	{'p', 0, 1000},       // tmux's control mode: iTerm2 gives the terminal to what follows
 	{'p', 0, huge},
 }
 
@@ -84,7 +86,7 @@ func (h *header) isReconfiguring() bool {
 	inter, value, first := rune(0), 0, -1
 	for h.i-h.at < Longest {
 		c, size := h.s.charAt(h.i)
-		switch folded := fold(c); {
+		switch folded := foldChar(c); {
 		case size == 0:
 			h.more = true
 			return false
@@ -104,10 +106,10 @@ func (h *header) isReconfiguring() bool {
 			if first < 0 {
 				first = value
 			}
-			for _, d := range devices {
+			for _, d := range reconfiguringDCS {
 				// some terminals read it as a sign
 				sign := d.inter == 0 && inter == '+' && folded == '|'
-				if d.final == folded && (d.inter == inter || sign) && (d.param == every || d.param == first) {
+				if d.final == folded && (d.inter == inter || sign) && (d.param == anyParam || d.param == first) {
 					return true
 				}
 			}

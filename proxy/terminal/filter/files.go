@@ -90,7 +90,7 @@ func (h *header) isShownInline(many bool) bool {
 				kept = true
 			}
 			start = h.i + 1
-		case c < ' ' || c >= del: // what terminals make of it differs
+		case c < ' ' || c >= del: // terminals interpret it differently
 			return false
 		}
 		if end {
@@ -123,8 +123,8 @@ func (s *scan) parseAPC(at, i int) sequence {
 // graphics holds the keys of a command that decide its fate.
 type graphics struct {
 	file   bool // the data is in a file or in shared memory, or that cannot be told
-	goesOn bool // m=1: more comes in the next command
-	bare   bool // nothing but that, as in the commands that go on with one
+	goesOn bool // m=1: the next command continues this one
+	bare   bool // it has no other key, as a command that continues one
 
 	key, value byte // of the present one
 	keys       int  // bytes of its name, and of its value

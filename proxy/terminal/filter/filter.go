@@ -1,11 +1,12 @@
-// Package filter takes out of a program's output what must not reach the user's terminal. It is
-// pure, streaming and bounded: bytes in, bytes out, cut anywhere.
+// Package filter removes the sequences from a program's output that must not reach the user's
+// terminal. It is pure, streaming and bounded: bytes in, bytes out, cut anywhere.
 //
-// Always out is KAM (ECMA-48 7.2.7, mode 2 of SM): a terminal that obeys it, as xterm and st do,
-// sends nothing for any key, so that the user could not take the keyboard back. Of a list of modes
-// only that one goes: CSI 4;2 h becomes CSI 4 h.
+// KAM (ECMA-48 7.2.7, mode 2 of SM) is always removed: a terminal that obeys it, as xterm and st
+// do, sends nothing for any key, so that the user could not take the keyboard back. From a list of
+// modes only that one is removed: CSI 4;2 h becomes CSI 4 h.
 //
-// While an agent drives, these are out as well, since what the agent types decides what is printed:
+// While an agent drives, these are removed as well, since the agent's typing decides what is
+// printed:
 //
 //   - the clipboard, files and processes: OSC 52 and its kin, OSC 1337 of iTerm2, OSC 9 of ConEmu,
 //     the graphics of kitty where they name a file. A picture (a file that is shown and not kept,
@@ -17,22 +18,22 @@
 //
 // driven.go has these in tables, and files.go the keys of OSC 1337.
 //
-// Everything else passes as it is, byte by byte, with three exceptions that no program means. A
+// Everything else passes unchanged, byte by byte, with three exceptions that no program intends. A
 // control sequence of more than [Longest] bytes is dropped, since it cannot be judged in bounded
-// memory. Where the sequence that goes had cut off another one, CAN and ST come in its place, so
-// that what was cut off does not join what follows. And a number of five digits or more counts as
-// one that is filtered: some terminals take it modulo 2^32.
+// memory. If a removed sequence had cut off another one, CAN and ST replace it, so that the cut-off
+// part does not join the text that follows. And a number of five digits or more counts as a
+// filtered one: some terminals take it modulo 2^32.
 //
-// Terminals disagree about what may stand inside a sequence, and a sequence goes if any of them
-// would obey it. Measured: xterm reads U+00A0 to U+00FF within a sequence as the characters 128
-// below (CSI 2 è is KAM, and so is ESC Û 2 h), st takes the low byte of any other (CSI 串 h is KAM)
-// and goes on with a control sequence after CAN and SUB, both skip C0, DEL and most of C1 in it,
-// and st blanks and plus signs. All read a plain control sequence alike, and package vt finds
-// those; this package reads any other one as each terminal would.
+// Terminals disagree about which characters a sequence may contain, and a sequence is removed if
+// any of them would obey it. Measured: xterm reads U+00A0 to U+00FF within a sequence as the
+// characters 128 below (CSI 2 è is KAM, and so is ESC Û 2 h), st takes the low byte of any other
+// (CSI 串 h is KAM) and goes on with a control sequence after CAN and SUB, both skip C0, DEL and
+// most of C1 in it, and st blanks and plus signs. All read a plain control sequence in the same
+// way, and package vt finds those; this package reads any other one as each terminal would.
 //
-// A sequence that the end of a read cuts is held back until it is whole: a terminal shows nothing
-// for half of one. A program that writes a lone ESC and stops has it held until it writes on or
-// [Filter.Flush] is called at the end; no timer is needed, because nothing that can be seen waits.
+// A sequence that the end of a read cuts is held back until it is complete: a terminal shows
+// nothing for half of one. A lone ESC is held until the program writes more, or [Filter.Flush] is
+// called at the end. No timer is needed, because nothing visible is held.
 //
 // A session that no agent observes has no filter: there is no reclaim to protect, and every byte
 // passes untouched.
@@ -44,7 +45,7 @@ import (
 	"terminalproxy/proxy/terminal/vt"
 )
 
-// Longest is how much of a sequence is held back, in bytes.
+// Longest is the length of the longest sequence that is held back, in bytes.
 const Longest = 512
 
 const (
@@ -61,13 +62,13 @@ const (
 	st  = 0x9c
 )
 
-// over ends any sequence that a terminal is in, and has no effect outside one: CAN for strings
+// cancelSequence ends any sequence that a terminal is in, and has no effect outside one: CAN for strings
 // (ECMA-48 8.3.6), ST for st, which goes on with a control sequence after CAN.
-const over = "\x18\x1b\\"
+const cancelSequence = "\x18\x1b\\"
 
 // Filter is the state between two reads. One goroutine owns it. The zero value is ready.
 type Filter struct {
-	held  []byte   // the begin of a sequence that has not ended
+	held  []byte   // the beginning of a sequence that has not ended
 	last  [3]byte  // what came before held, to know whether a byte belongs to a character
 	open  open     // whether the last sequence that passed has ended
 	skip  skipping // the sequence being dropped
@@ -103,9 +104,9 @@ const (
 	tooLong              // to its final byte
 )
 
-// FilterOutput takes what the program wrote and returns what the user's terminal gets. driven says
-// that an agent has control. The result is valid until the next call; it is p itself, or a part of
-// it, when nothing had to be taken out. It comes with its cuts, so that the next reader need not
+// FilterOutput returns the bytes of p, the program's output, that the user's terminal gets. driven
+// means that an agent has control. The result is valid until the next call; it is p itself, or a
+// part of it, if nothing had to be removed. It includes its cuts, so that the next reader need not
 // look for sequences again.
 func (f *Filter) FilterOutput(p []byte, driven bool) vt.Chunk {
 	if len(p) == 0 {
@@ -141,7 +142,7 @@ func (f *Filter) FilterOutput(p []byte, driven bool) vt.Chunk {
 	return s.run()
 }
 
-// Flush returns the held bytes and forgets the rest, once the program has ended.
+// Flush returns the held bytes and resets the filter, once the program has ended.
 func (f *Filter) Flush() []byte {
 	held := f.held
 	*f = Filter{keep: f.keep, kept: f.kept}
@@ -187,14 +188,14 @@ type scan struct {
 	cuts   []vt.Cut // of in
 	past   int      // cuts that are done with
 	driven bool
-	next   [7]int // where the introducers come next but ESC, -1 for not looked yet
+	next   [7]int // the next place of each introducer but ESC, -1 if not searched yet
 	c1     int    // the first of them
 	clean  int    // in from here on passes and is not copied yet
 	edited bool   // the result is out, not a part of in
 }
 
-// introducers begin a sequence; CAN and SUB go on with one in st. The last ones matter only while
-// an agent drives.
+// introducers begin a sequence; CAN and SUB continue one in st. The last ones matter only while an
+// agent drives.
 var introducers = [7]byte{esc, csi, can, sub, osc, dcs, apc}
 
 func (s *scan) run() vt.Chunk {
@@ -319,8 +320,8 @@ func (s *scan) isContinuation(i int) bool {
 	return false
 }
 
-// skipHarmless passes over the plain control sequences from in[at] on that need no judging, as
-// nearly all are, and the text between them. It returns the end of the last one, or at.
+// skipHarmless skips the plain control sequences from in[at] on that need no judging, which nearly
+// all are, and the text between them. It returns the end of the last one, or at.
 func (s *scan) skipHarmless(at int) int {
 	end := at
 	for ; s.past < len(s.cuts); s.past++ {
@@ -346,7 +347,7 @@ func (s *scan) needsJudging(c *vt.Cut) bool {
 	return false
 }
 
-// applyFate passes, drops, trims or keeps a sequence, and returns where to go on.
+// applyFate passes, drops, trims or keeps a sequence, and returns where to continue.
 func (s *scan) applyFate(q sequence) int {
 	f := s.f
 	switch q.fate {
@@ -382,7 +383,7 @@ func (s *scan) applyFate(q sequence) int {
 	return q.end
 }
 
-// copyTo copies what passes before in[at].
+// copyTo copies the passing bytes before in[at].
 func (s *scan) copyTo(at int) { s.f.out = append(s.f.out, s.in[s.clean:at]...) }
 
 // beginCut starts to leave out the bytes at in[at].
@@ -390,7 +391,7 @@ func (s *scan) beginCut(from int) {
 	s.copyTo(from)
 	s.edited = true
 	if s.f.open != closed || s.byteBefore(from, 1) >= 0xc0 {
-		s.f.out = append(s.f.out, over...)
+		s.f.out = append(s.f.out, cancelSequence...)
 	}
 }
 
@@ -403,8 +404,8 @@ func (s *scan) copyControls(from, to int) {
 	}
 }
 
-// skipDropped drops bytes from in[i] to the end of the skipped sequence, and returns where to go
-// on. whole is false if that depends on bytes to come.
+// skipDropped drops bytes from in[i] to the end of the skipped sequence, and returns where to
+// continue. whole is false if that depends on bytes to come.
 func (s *scan) skipDropped(i int) (next int, whole bool) {
 	f := s.f
 	s.edited = true

@@ -45,7 +45,7 @@ func everyCut(t *testing.T, driven bool, in, want string) {
 	require.Equal(t, want, through(t, driven, strings.Split(in, "")...), "byte by byte")
 }
 
-const over = "\x18\x1b\\"
+const cancelSequence = "\x18\x1b\\"
 
 // table reads the sequences that are filtered, and what is left of them.
 func table(t testing.TB, name string) []struct{ Name, In, Want string } {
@@ -121,8 +121,8 @@ func TestContinuationBytesAreNotControls(t *testing.T) {
 		everyCut(t, true, before+osc+"52;c;aGk=\a", before)
 	}
 	for _, before := range []string{"\xc0", "\xc1", "\xf5", "\xff", "\xf0\xc1"} { // CAN and ST end what these began in some terminal
-		everyCut(t, false, before+csi+"2h", before+over)
-		everyCut(t, true, before+osc+"52;c;aGk=\a", before+over)
+		everyCut(t, false, before+csi+"2h", before+cancelSequence)
+		everyCut(t, true, before+osc+"52;c;aGk=\a", before+cancelSequence)
 	}
 }
 

@@ -4,16 +4,16 @@ import (
 	"unicode/utf8"
 )
 
-// fate says whether a sequence passes, and how.
+// fate says what happens to a sequence.
 type fate uint8
 
 const (
 	unknown    fate = iota // more of it has to come
-	pass                   // as it is
-	drop                   // out
-	trim                   // a list of modes of which some go
-	dropString             // out, to the end of the string
-	retain                 // kept back
+	pass                   // unchanged
+	drop                   // remove
+	trim                   // remove some modes of a list
+	dropString             // remove to the end of the string
+	retain                 // keep back
 )
 
 // sequence is in[at:end]: a sequence, or the part of it that decides its fate.
@@ -27,8 +27,8 @@ type sequence struct {
 	catch bool // for dropString: it sets colours
 }
 
-// other is the first character that xterm takes for text within a sequence.
-const other = 0x100
+// firstTextRune is the first character that xterm takes for text within a sequence.
+const firstTextRune = 0x100
 
 // charAt reads the character at in[i]. size is 0 if the rest of it has not arrived.
 func (s *scan) charAt(i int) (c rune, size int) {
@@ -44,11 +44,11 @@ func (s *scan) charAt(i int) (c rune, size int) {
 	return utf8.DecodeRune(s.in[i:])
 }
 
-// fold reads a character within a sequence as terminals do: to xterm the upper half of Latin-1
-// stands for the lower, and st takes the low byte of any other.
-func fold(c rune) rune {
+// foldChar reads a character within a sequence as terminals do: xterm takes the upper half of
+// Latin-1 for the lower, and st takes the low byte of any other character.
+func foldChar(c rune) rune {
 	switch {
-	case c >= other:
+	case c >= firstTextRune:
 		return c & 0xff
 	case c >= 0xa0:
 		return c - 0x80
@@ -88,7 +88,7 @@ func (s *scan) parseSequence(at int) sequence {
 		case size == 0:
 			return sequence{}
 		case c == esc && i-at >= Longest/2:
-			// A run of ESC: what came before the last one does nothing.
+			// A run of ESC: all but the last one have no effect.
 			return sequence{at: at, end: i, fate: pass, open: unended}
 		case c != esc && !isSkipped(c):
 			return s.parseEscape(at, i, size)
@@ -100,7 +100,7 @@ func (s *scan) parseSequence(at int) sequence {
 // parseEscape reads on after ESC and the characters that terminals skip.
 func (s *scan) parseEscape(at, i, size int) sequence {
 	c, _ := s.charAt(i)
-	switch fold(c) {
+	switch foldChar(c) {
 	case '[':
 		return s.parseControl(at, i+size)
 	case ']':
@@ -114,12 +114,12 @@ func (s *scan) parseEscape(at, i, size int) sequence {
 	}
 	for {
 		c, size = s.charAt(i)
-		switch folded := fold(c); {
+		switch folded := foldChar(c); {
 		case i-at >= Longest:
 			return sequence{at: at, end: i, fate: dropString, skip: tooLong}
 		case size == 0:
 			return sequence{}
-		case c == esc, c >= other, c >= 0x80 && c < 0xa0 && !isSkipped(c):
+		case c == esc, c >= firstTextRune, c >= 0x80 && c < 0xa0 && !isSkipped(c):
 			return sequence{at: at, end: i, fate: pass, open: unended}
 		case !isSkipped(c) && folded >= '0' && folded < del:
 			return sequence{at: at, end: i + size, fate: pass}
@@ -133,7 +133,7 @@ func (s *scan) parseControl(at, body int) sequence {
 	var p params
 	for i := body; ; {
 		c, size := s.charAt(i)
-		switch folded := fold(c); {
+		switch folded := foldChar(c); {
 		case i-at >= Longest:
 			return sequence{at: at, end: i, fate: dropString, skip: tooLong}
 		case size == 0:
@@ -141,7 +141,7 @@ func (s *scan) parseControl(at, body int) sequence {
 		case c == can || c == sub: // st begins anew, and others have ended
 			p, body = params{}, i+1
 		case isSkipped(c):
-		case c == esc, c >= other && (folded < ' ' || folded >= '@'), c >= 0x80 && c < 0xa0:
+		case c == esc, c >= firstTextRune && (folded < ' ' || folded >= '@'), c >= 0x80 && c < 0xa0:
 			return sequence{at: at, end: i, fate: pass, open: unended}
 		case folded >= '@' && folded < del:
 			p.endParam()
@@ -212,7 +212,7 @@ func (s *scan) writeTrimmedModes(q sequence) {
 	for i := q.body; i < q.end; {
 		c, size := s.charAt(i)
 		i += size
-		c = fold(c)
+		c = foldChar(c)
 		switch {
 		case c >= '0' && c <= '9':
 			value = min(value*10+int(c-'0'), huge)
@@ -233,7 +233,7 @@ func (s *scan) writeTrimmedModes(q sequence) {
 	if kept == 0 {
 		out = out[:len(s.f.out)]
 		if s.f.open != closed || s.byteBefore(q.at, 1) >= 0xc0 {
-			out = append(out, over...)
+			out = append(out, cancelSequence...)
 		}
 	} else {
 		out[len(out)-1] = 'h'
@@ -263,12 +263,12 @@ func (s *scan) parseOSC(at, i int) sequence {
 		h.i++
 		job, _ := h.readNumber()
 		// else it is a notification
-		bad = jobs[job] != "" && (h.peekChar() == ';' || job == 7 || job == huge)
+		bad = conEmuCommands[job] != "" && (h.peekChar() == ';' || job == 7 || job == huge)
 	case number == 1337 && c == ';':
 		h.i++
 		bad = h.isBadTransfer()
 	default:
-		bad = commands[number] != "" || number == 51 && c == ';' && h.callsFunction()
+		bad = oscCommands[number] != "" || number == 51 && c == ';' && h.callsFunction()
 	}
 	return h.decideFate(bad, oscString)
 }
@@ -287,7 +287,7 @@ func (s *scan) parseDCS(at, i int) sequence {
 	return h.decideFate(bad, otherString)
 }
 
-// header reads the begin of a string.
+// header reads the beginning of a string.
 type header struct {
 	s           *scan
 	at, from, i int
@@ -307,7 +307,7 @@ func (h *header) decideFate(bad bool, skip skipping) sequence {
 	if skip == oscString {
 		state = title
 	}
-	// what it holds is looked at again
+	// its text is examined again
 	return sequence{at: h.at, end: h.from, fate: pass, open: state}
 }
 
@@ -340,8 +340,7 @@ func (h *header) readNumber() (n, digits int) {
 	return n, digits
 }
 
-// readWord reads on as long as the string matches word, in any letter case, and reports whether all
-// of it did.
+// readWord reads word, in any letter case, and reports whether the string contains all of it here.
 func (h *header) readWord(word string) bool {
 	for _, want := range []byte(word) {
 		c := h.peekChar()

@@ -23,7 +23,7 @@ const (
 	modLocks = modCaps | modNum
 )
 
-// shiftRule says what the Shift key must be for a code to count.
+// shiftRule is the state of the Shift key in which a code counts.
 type shiftRule uint8
 
 const (
@@ -38,7 +38,7 @@ type keyCode struct {
 	shift shiftRule
 }
 
-// CtrlKey is a key held together with Ctrl, compiled to all its encodings. [ParseReclaimKey] and
+// CtrlKey is a key pressed together with Ctrl, compiled to all its encodings. [ParseReclaimKey] and
 // [ParseGrantKey] make one; in [Bindings] the zero CtrlKey is the default.
 type CtrlKey struct {
 	name  string
@@ -48,7 +48,7 @@ type CtrlKey struct {
 	codes [5]keyCode
 }
 
-// String returns the key's name as [ParseReclaimKey] and [ParseGrantKey] take it.
+// String returns the key's name as [ParseReclaimKey] and [ParseGrantKey] accept it.
 func (c CtrlKey) String() string { return c.name }
 
 // Label returns the key's name as people write it: Ctrl+G.
@@ -56,8 +56,8 @@ func (c CtrlKey) Label() string {
 	return "Ctrl+" + strings.ToUpper(strings.TrimPrefix(c.name, "ctrl-"))
 }
 
-// LabelAt returns what people press for the key at a terminal that keeps Ctrl+G for itself and
-// sends it for instead; "" is for every other terminal.
+// LabelAt returns the label of the key at a terminal that keeps Ctrl+G for itself and sends it for
+// the key instead. instead is "" at every other terminal.
 func (c CtrlKey) LabelAt(instead string) string {
 	if instead != "" && c == letterKey('g') {
 		return instead
@@ -68,7 +68,7 @@ func (c CtrlKey) LabelAt(instead string) string {
 // Bindings are the keys that the proxy takes from the user's keyboard. The zero Bindings are Ctrl+\
 // and Ctrl+G.
 type Bindings struct {
-	Reclaim CtrlKey // takes the keyboard back; it wins where both are the same key
+	Reclaim CtrlKey // takes the keyboard back; it wins if both are the same key
 	Grant   CtrlKey // answers a question with yes
 }
 
@@ -107,8 +107,8 @@ var symbolKeys = map[string]CtrlKey{
 	},
 }
 
-// refusedKeys says why a key can be neither: its byte is another key's byte, or occurs inside
-// sequences, or programs need it.
+// refusedKeys holds the reasons why a key can be neither: its byte is also another key's byte, or
+// occurs inside sequences, or programs need it.
 var refusedKeys = map[string]string{
 	"c": "it interrupts programs",
 	"d": "it is how programs are told that the input ends",
@@ -120,10 +120,10 @@ var refusedKeys = map[string]string{
 	"[": "its byte is also Escape, which begins every special key",
 }
 
-// keyRole is what a key is for.
+// keyRole is the purpose of a key.
 type keyRole struct {
 	name    string
-	refused func(key string) (why string) // beside refusedKeys; "" if it is not
+	refused func(key string) (why string) // in addition to refusedKeys; "" if allowed
 	allowed string
 }
 
@@ -138,7 +138,7 @@ var reclaimRole = keyRole{
 	allowed: `give ctrl- and one of a-z without c d g h i j m z, or one of \ ] ^ _ (for example ctrl-\ or ctrl-])`,
 }
 
-// A key that people press as they type would answer a question that they have not read.
+// A key that people press while they type would answer a question that they have not read.
 var grantRole = keyRole{
 	name: "grant key",
 	refused: func(key string) string {
@@ -147,7 +147,7 @@ var grantRole = keyRole{
 			return "it takes the keyboard back elsewhere, and would give it to an agent out of habit"
 		case key == "s" || key == "q":
 			return "it stops and continues the output of many terminals"
-		case strings.Contains(editing+"ry", key):
+		case strings.Contains(editingLetters+"ry", key):
 			return "people press it while they edit a line, and would answer a question that they have not read"
 		}
 		return ""
@@ -155,23 +155,23 @@ var grantRole = keyRole{
 	allowed: `give ctrl- and one of g o t v x, or one of ] ^ _ (for example ctrl-g or ctrl-])`,
 }
 
-// namesakes are keys by name that have such a byte.
-var namesakes = map[string]string{
+// sameByteKeys holds other keys, by name, with the byte of a refused key.
+var sameByteKeys = map[string]string{
 	"enter": "m", "return": "m", "tab": "i", "esc": "[", "escape": "[", "backspace": "h",
 	"ctrl-m": "m", "ctrl-enter": "m",
 }
 
-// ParseReclaimKey compiles a reclaim key such as `ctrl-\`, "ctrl-]" or "ctrl-x".
-// It also takes "C-x", "^X" and "ctrl+x"; case does not matter.
+// ParseReclaimKey compiles a reclaim key such as `ctrl-\`, "ctrl-]" or "ctrl-x". It also accepts
+// "C-x", "^X" and "ctrl+x"; case does not matter.
 func ParseReclaimKey(name string) (CtrlKey, error) { return reclaimRole.parseKey(name) }
 
-// ParseGrantKey compiles a grant key such as "ctrl-g" or "ctrl-]", written as [ParseReclaimKey]
-// takes it.
+// ParseGrantKey compiles a grant key such as "ctrl-g" or "ctrl-]", in the notation of
+// [ParseReclaimKey].
 func ParseGrantKey(name string) (CtrlKey, error) { return grantRole.parseKey(name) }
 
 func (r *keyRole) parseKey(name string) (CtrlKey, error) {
 	key, ok := cutCtrl(strings.ToLower(name))
-	if same := namesakes[strings.ToLower(name)]; same != "" {
+	if same := sameByteKeys[strings.ToLower(name)]; same != "" {
 		key, ok = same, true
 	}
 	if !ok || len(key) != 1 {
@@ -197,7 +197,7 @@ func ctrlKey(key string) (c CtrlKey, ok bool) {
 	return CtrlKey{}, false
 }
 
-// grantKeys are all the keys that can be the grant key of some proxy.
+// grantKeys returns all the keys that can be the grant key of some proxy.
 var grantKeys = sync.OnceValue(func() (all []CtrlKey) {
 	for _, key := range strings.Split("abcdefghijklmnopqrstuvwxyz\\]^_", "") {
 		if c, err := ParseGrantKey("ctrl-" + key); err == nil {
@@ -214,7 +214,7 @@ func FindGrantKey(b []byte) (key CtrlKey, found bool) {
 		return CtrlKey{}, false
 	}
 	for _, c := range grantKeys() {
-		units(Bindings{Grant: c}, b, func(u Unit) { found = found || u.Kind == Confirm })
+		eachUnit(Bindings{Grant: c}, b, func(u Unit) { found = found || u.Kind == Confirm })
 		if found {
 			return c, true
 		}
@@ -239,9 +239,9 @@ func letterKey(r byte) CtrlKey {
 	}
 }
 
-// matchesReport reports whether a key report means the key: Ctrl is held, nothing that makes it
-// another key is, and Shift is as the code wants it. Caps Lock and Num Lock never matter: terminals
-// that report them would hide the key.
+// matchesReport reports whether a key report means the key: Ctrl is held, no modifier that makes it
+// another key is, and Shift is in the state that the code requires. Caps Lock and Num Lock never
+// matter: terminals that report them would hide the key.
 func (c *CtrlKey) matchesReport(code, base int32, mods int32) bool {
 	if mods&modCtrl == 0 || mods&(modAlt|modSuper|modHyper|modMeta) != 0 {
 		return false
@@ -257,8 +257,8 @@ func (c *CtrlKey) matchesReport(code, base int32, mods int32) bool {
 	return false
 }
 
-// takesShift reports whether the key may be pressed with Shift as well: a symbol may need it, and a
-// letter with it is another key where terminals tell them apart.
+// takesShift reports whether the key may be pressed with Shift as well: a symbol may need it, but a
+// letter with Shift is another key if the terminal tells them apart.
 func (c *CtrlKey) takesShift() bool { return c.base < 'a' || c.base > 'z' }
 
 // confirmsGrant reports whether a key report, pressed once, means the grant key.

@@ -9,7 +9,7 @@ type params struct {
 	v      [6][3]int32
 }
 
-// csiBody returns what stands between the introducer and the final byte.
+// csiBody returns the bytes between the introducer and the final byte.
 func csiBody(u []byte) []byte {
 	if u[0] == csi {
 		return u[1 : len(u)-1]
@@ -17,8 +17,8 @@ func csiBody(u []byte) []byte {
 	return u[2 : len(u)-1]
 }
 
-// parseBody reads the parameters of a sequence. An absent value is 0; fields and
-// sub-fields beyond those that any key or reply has are skipped.
+// parseBody reads the parameters of a sequence. An absent value is 0. It skips fields and
+// sub-fields beyond those that keys and replies have.
 func (q *params) parseBody(body []byte) {
 	if len(body) == 0 {
 		return
@@ -44,7 +44,7 @@ func (q *params) parseBody(body []byte) {
 		case c < 0x30:
 			q.inter = c
 		default:
-			// A private byte in the middle: no sender writes that.
+			// a private byte in the middle, which no sender writes
 			q.prefix = c
 		}
 	}
@@ -55,8 +55,8 @@ func (s *Scanner) openCSI() {
 	s.state, s.params, s.number = inCSI, 0, true
 }
 
-// stepCSI follows a control sequence: parameters and intermediates up to a final byte. Anything
-// else breaks it off.
+// stepCSI reads a byte of a control sequence: parameters and intermediates up to a final byte. Any
+// other byte aborts it.
 func (s *Scanner) stepCSI(c byte) verdict {
 	switch {
 	case c >= 0x20 && c < 0x40:
@@ -95,7 +95,7 @@ func (s *Scanner) finalCSI(c byte) verdict {
 	return done
 }
 
-// classifyCSI says what a complete control sequence is.
+// classifyCSI returns the kind of a complete control sequence.
 func (s *Scanner) classifyCSI(u []byte) Kind {
 	final, body := u[len(u)-1], csiBody(u)
 	if s.paste {
@@ -126,8 +126,8 @@ func (s *Scanner) classifyCSI(u []byte) Kind {
 	return Key
 }
 
-// classifyPasted looks for what counts inside a paste: its end, and the reclaim
-// key, because a terminal that never sends the end must not lock the user out.
+// classifyPasted recognises the sequences that count inside a paste: its end, and the reclaim key,
+// because a terminal that never sends the end must not lock the user out.
 func (s *Scanner) classifyPasted(final byte, body []byte) Kind {
 	if final != 'u' && final != '_' && final != '~' {
 		return Paste
@@ -140,7 +140,7 @@ func (s *Scanner) classifyPasted(final byte, body []byte) Kind {
 	return Paste
 }
 
-// classifyKey takes the three forms in which terminals report keys with numbers.
+// classifyKey classifies the three forms in which terminals report keys by numbers.
 func (s *Scanner) classifyKey(final byte, q *params) Kind {
 	if q.inter != 0 {
 		return Key
@@ -168,11 +168,11 @@ func (s *Scanner) classifyKey(final byte, q *params) Kind {
 	return Key
 }
 
-// The events of a key report that are no press (kitty keyboard protocol).
+// The events of a key report other than a press (kitty keyboard protocol).
 const repeated, released = 2, 3
 
-// reportKind takes a key report of the kitty protocol or modifyOtherKeys: the key's
-// code, its code on the standard layout, the modifier parameter, the event.
+// reportKind classifies a key report of the kitty protocol or modifyOtherKeys, by the key's code,
+// its code on the standard layout, the modifier parameter and the event.
 func (s *Scanner) reportKind(code, base, mods, event int32) Kind {
 	mods = max(mods, 1) - 1
 	if event > released {
@@ -183,7 +183,7 @@ func (s *Scanner) reportKind(code, base, mods, event int32) Kind {
 	return pressKind(&s.down, code, reclaims, event == released, confirms)
 }
 
-// winKind takes a win32-input-mode record: CSI Vk ; Sc ; Uc ; Kd ; Cs ; Rc _.
+// winKind classifies a win32-input-mode record: CSI Vk ; Sc ; Uc ; Kd ; Cs ; Rc _.
 func (s *Scanner) winKind(q *params) Kind {
 	vk, uc, down, state := q.v[0][0], q.v[2][0], q.v[3][0], q.v[4][0]
 	if down > 1 {
@@ -205,8 +205,7 @@ func pressKind(held *int32, code int32, reclaims, up, confirms bool) Kind {
 		*held = code
 		return Reclaim
 	case code == *held && code != 0:
-		// The same key without its modifiers: going up, since people let go of Ctrl first, or
-		// pressed anew.
+		// The same key without its modifiers: it goes up after Ctrl, or is pressed again.
 		*held = 0
 		if up {
 			return Release
@@ -243,8 +242,8 @@ func TypesNothing(u []byte) bool {
 	return false
 }
 
-// classifyCPR tells a cursor position report from F3 with modifiers, which xterm sends in the same
-// form.
+// classifyCPR distinguishes a cursor position report from F3 with modifiers, which xterm sends in
+// the same form.
 func (s *Scanner) classifyCPR(q *params) Kind {
 	switch {
 	case q.prefix == '?' && q.inter == 0:
@@ -273,8 +272,8 @@ func (q *params) isReply(final byte) bool {
 	return false
 }
 
-// classifyMouse takes the reports of modes 1006 and 1016 (CSI < b ; x ; y M) and
-// 1015 (CSI b ; x ; y M, the button plus 32).
+// classifyMouse classifies the reports of modes 1006 and 1016 (CSI < b ; x ; y M) and 1015 (CSI b ;
+// x ; y M, the button plus 32).
 func classifyMouse(final byte, q *params) Kind {
 	switch {
 	case q.prefix == '<' && q.inter == 0 && q.n == 3:
@@ -287,8 +286,8 @@ func classifyMouse(final byte, q *params) Kind {
 	return Key
 }
 
-// mouseKind takes the button field: the motion bit with "no button", without the bits for wheels
-// and further buttons, is bare movement.
+// mouseKind classifies a mouse report by its button field: the motion bit with "no button", without
+// the bits for wheels and further buttons, is bare movement.
 func mouseKind(b int32) Kind {
 	const button, motion, extra = 3, 32, 64 | 128
 	if b&motion != 0 && b&button == button && b&extra == 0 {

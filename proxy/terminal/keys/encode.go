@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Encode returns the bytes of one press, as a terminal sends them in these modes. What a terminal
-// cannot say in them is an error: it is never sent as a key that the program would read as another.
+// Encode returns the bytes of one press, as a terminal sends them in these modes. It returns an
+// error if the program could not tell the key from another one in them.
 func (k Press) Encode(m Modes) ([]byte, error) {
 	switch {
 	case k.key == nil && k.r == 0:
@@ -31,7 +31,7 @@ func (k Press) Encode(m Modes) ([]byte, error) {
 	return b, nil
 }
 
-// alternativeHint names what usually does the same in a terminal without extensions.
+// alternativeHint names an alternative that usually works in a terminal without extensions.
 func (k Press) alternativeHint() string {
 	switch {
 	case k.key != nil && k.key.kitty == 13:
@@ -50,7 +50,7 @@ func (k Press) alternativeHint() string {
 	return ""
 }
 
-// encodeLegacy writes what terminals without extensions send, nil if there is nothing that means
+// encodeLegacy returns the bytes that terminals without extensions send, nil if they have none for
 // this key.
 func (k Press) encodeLegacy(m Modes) []byte {
 	switch {
@@ -64,7 +64,7 @@ func (k Press) encodeLegacy(m Modes) []byte {
 		if k.mods != 0 {
 			return nil
 		}
-		return functional(k.key.stand, k.key.standMods)
+		return functionalSequence(k.key.stand, k.key.standMods)
 	case k.key.legacyCode() == 0:
 		return nil
 	case k.key.typed != "":
@@ -72,7 +72,7 @@ func (k Press) encodeLegacy(m Modes) []byte {
 	case k.mods == 0 && (m.AppCursor && k.key.cursor || k.key.ss3 != 0):
 		return []byte{esc, 'O', k.key.letter}
 	}
-	return functional(k.key, k.mods)
+	return functionalSequence(k.key, k.mods)
 }
 
 // legacyCode returns the code of the key in terminals without the kitty protocol, 0 if it has no
@@ -89,8 +89,8 @@ func (s *special) legacyCode() int32 {
 	return s.number
 }
 
-// functional writes CSI 1 ; m letter or CSI number ; m ~.
-func functional(key *special, mods int32) []byte {
+// functionalSequence returns CSI 1 ; m letter or CSI number ; m ~.
+func functionalSequence(key *special, mods int32) []byte {
 	final, number := byte('~'), key.number
 	if key.letter != 0 {
 		final, number = key.letter, 1
@@ -114,8 +114,8 @@ func (k Press) legacyKeypad(m Modes) []byte {
 	return []byte(k.key.typed)
 }
 
-// legacyControl writes Enter, Tab, Escape and Backspace. ESC before ESC would be
-// read as two presses, and Shift or Ctrl mostly makes no difference.
+// legacyControl encodes Enter, Tab, Escape and Backspace. ESC before ESC would be read as two
+// presses, and Shift or Ctrl mostly makes no difference.
 func (k Press) legacyControl(m Modes) []byte {
 	alt := k.mods&modAlt != 0
 	b := make([]byte, 0, 4)
@@ -136,7 +136,7 @@ func (k Press) legacyControl(m Modes) []byte {
 	return append(b, k.key.typed...)
 }
 
-// legacyText writes a character: Alt is ESC before it, Ctrl makes a C0 code.
+// legacyText encodes a character: Alt is ESC before it, Ctrl makes a C0 code.
 func (k Press) legacyText() []byte {
 	b := make([]byte, 0, 8)
 	if k.mods&modAlt != 0 {
@@ -177,9 +177,9 @@ func controlCode(r rune) (c byte, ok bool) {
 	return 0, false
 }
 
-// encodeOtherKeys writes CSI 27 ; m ; code ~, or CSI code ; m u, for what xterm reports so: at
-// level 2 every modified character and control key, at level 1 only those that have no encoding of
-// old. nil leaves the key to the others.
+// encodeOtherKeys returns CSI 27 ; m ; code ~, or CSI code ; m u, for the keys that xterm reports
+// so: at level 2 every modified character and control key, at level 1 only those without a legacy
+// encoding. It returns nil for any other key.
 func (k Press) encodeOtherKeys(m Modes) []byte {
 	if m.ModifyOtherKeys == 0 || m.KittyFlags != 0 || k.mods == 0 ||
 		k.mods&(modSuper|modHyper) != 0 {
@@ -188,7 +188,7 @@ func (k Press) encodeOtherKeys(m Modes) []byte {
 	code := k.typedRune()
 	switch {
 	case k.key == nil && k.mods == modShift && k.r != ' ':
-		return nil // just another character
+		return nil // it only types another character
 	case k.key != nil && (k.key.typed == "" || k.key.keypad):
 		return nil
 	case k.key != nil &&

@@ -6,14 +6,14 @@
 // ([Parse], [Press.Encode]) goes the other way: from the name of a key to the bytes that a terminal
 // would send for it in the modes that the program has turned on.
 //
-// The package is pure: no I/O, no clock, no notion of who may type. A Scanner belongs to one
-// goroutine; every function is free of shared state.
+// The package is pure: no I/O, no clock, no notion of who may type. One goroutine owns a Scanner;
+// functions share no state.
 //
 // Byte values and sequence shapes follow ECMA-48, XTerm Control Sequences (ctlseqs) and the kitty
 // keyboard protocol.
 package keys
 
-// Kind says what a unit of keyboard input is.
+// Kind classifies a unit of keyboard input.
 type Kind uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 	Key Kind = iota
 	// Reclaim is a press (or repeat) of the reclaim key, in any encoding.
 	Reclaim
-	// Release is the reclaim key going up, where the terminal reports that.
+	// Release is the reclaim key going up, if the terminal reports that.
 	Release
 	// Confirm is a press of the grant key, in any encoding. It is recognised in ground state only:
 	// never in a paste, never inside or at the end of a sequence that a program could have asked
@@ -30,7 +30,7 @@ const (
 	// Reply is the terminal's answer to a query of the program. A string
 	// (OSC, DCS, APC) longer than [MaxHeld] comes in several pieces.
 	Reply
-	// Focus says that the terminal window gained or lost the focus.
+	// Focus means that the terminal window gained or lost the focus.
 	Focus
 	// Mouse is a mouse report with a button or a wheel in it.
 	Mouse
@@ -40,8 +40,8 @@ const (
 	PasteStart
 	// Paste is a piece of a paste's text.
 	Paste
-	// PasteEnd closes a bracketed paste (CSI 201 ~). One that comes without a
-	// start is reported too: it belongs to a paste that was given up.
+	// PasteEnd closes a bracketed paste (CSI 201 ~). It is reported even without a start: it
+	// belongs to a paste that was given up.
 	PasteEnd
 )
 
@@ -62,7 +62,7 @@ func (k Kind) String() string {
 // interleaved with other input, or a run of plain text.
 type Unit struct {
 	Kind Kind
-	// Bytes are the unit as it came. They alias the scanned input or the
-	// scanner's own buffer and are valid only during the callback.
+	// Bytes holds the unit as received. It aliases the scanned input or the scanner's own buffer,
+	// and is valid only during the callback.
 	Bytes []byte
 }

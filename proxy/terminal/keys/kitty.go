@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// encodeKitty writes a press by the kitty keyboard protocol, with flag 1 or 8 set. Under flag 1
+// encodeKitty encodes a press by the kitty keyboard protocol, with flag 1 or 8 set. Under flag 1
 // text stays text, and Enter, Tab and Backspace without modifiers keep their bytes, so that a shell
 // can be used after a program that crashed; under flag 8 every key is an escape code.
 func (k Press) encodeKitty(flags uint8) []byte {
@@ -42,12 +42,12 @@ func (k Press) kittySpecial(flags uint8, all bool) []byte {
 		}
 		return csiU(key.kitty, 0, k.mods, 0)
 	case key.letter == 'R': // CSI R is a cursor position report
-		return functional(&special{number: 13}, k.mods)
+		return functionalSequence(&special{number: 13}, k.mods)
 	}
-	return functional(key, k.mods)
+	return functionalSequence(key, k.mods)
 }
 
-// csiU writes CSI code : alternate ; mods ; text u, without the absent fields.
+// csiU returns CSI code : alternate ; mods ; text u, without the absent fields.
 func csiU(code, alternate rune, mods int32, text rune) []byte {
 	b := fmt.Appendf(nil, "\x1b[%d", code)
 	if alternate != 0 {

@@ -1,7 +1,7 @@
 package keys
 
-// Letter is the letter of ASCII that a key typed alone, without Ctrl, Alt or the like: as text, or
-// as a kitty CSI u sequence (all keys as escape codes). A release is no letter.
+// Letter returns the ASCII letter that a key types alone, without Ctrl, Alt or the like, sent as
+// text or as a kitty CSI u sequence (all keys as escape codes). ok is false for a release.
 func Letter(unit []byte) (letter byte, ok bool) {
 	n := len(unit)
 	if n == 1 {

@@ -15,7 +15,7 @@ const syntax = "a key is one character, or a name such as enter, esc, tab, backs
 	"f5, kp-enter; put ctrl-, alt-, shift- or super- before it (ctrl-c, C-c, ^C, M-x), and *N after " +
 	"it to repeat it (down*3, at most 1000)"
 
-// modifiers are what may stand before a key. Each works with - and +.
+// modifiers are the prefixes of a key. Each works with - and +.
 var modifiers = map[string]int32{
 	"ctrl": modCtrl, "control": modCtrl, "c": modCtrl,
 	"alt": modAlt, "meta": modAlt, "option": modAlt, "opt": modAlt, "m": modAlt, "a": modAlt,
@@ -74,7 +74,8 @@ func cutRepeat(name string) (base string, count int, err error) {
 	return name[:at], count, nil
 }
 
-// setKey takes the rest of a name after its modifiers, if it names a key.
+// setKey sets the key named by the rest of a name, after its modifiers. It reports false if rest
+// names no key.
 func (k *Press) setKey(rest string) bool {
 	if r, n := utf8.DecodeRuneInString(rest); n > 0 && n == len(rest) && isPrintable(r) {
 		key, shift := unshift(r)
@@ -98,7 +99,7 @@ func (k *Press) setKey(rest string) bool {
 	return k.key != nil
 }
 
-// cutModifier takes a modifier from the front of a name; mod is 0 without one.
+// cutModifier cuts a modifier from the front of a name; mod is 0 without one.
 func cutModifier(name string) (mod int32, rest string) {
 	if after, ok := strings.CutPrefix(name, "^"); ok && utf8.RuneCountInString(after) == 1 {
 		return modCtrl, after
@@ -110,7 +111,7 @@ func cutModifier(name string) (mod int32, rest string) {
 	return modifiers[strings.ToLower(name[:at])], name[at+1:]
 }
 
-// unknownKey says which names are near to the one that does not exist.
+// unknownKey returns the error for an unknown key, with the names that are similar.
 func unknownKey(name, rest string) error {
 	if rest == "" {
 		return fmt.Errorf("key name is empty; %s", syntax)
@@ -142,7 +143,7 @@ func nearNames(name string) []string {
 	return near
 }
 
-// distance returns the Levenshtein distance; b is near if it begins with a.
+// distance returns the Levenshtein distance. It is 1 if b begins with a.
 func distance(a, b string) int {
 	if len(a) > 1 && strings.HasPrefix(b, a) {
 		return 1

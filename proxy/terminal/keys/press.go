@@ -20,13 +20,13 @@ type Modes struct {
 	KittyFlags uint8
 	// ModifyOtherKeys is xterm's resource of that name, 0 to 2 (CSI > 4 ; n m).
 	ModifyOtherKeys uint8
-	// FormatOtherKeys is xterm's resource of that name (CSI > 4 ; 1 f): those keys come as CSI code
-	// ; m u.
+	// FormatOtherKeys is xterm's resource of that name (CSI > 4 ; 1 f): those keys are sent as CSI
+	// code ; m u.
 	FormatOtherKeys bool
 }
 
-// Enhancement flags of the kitty keyboard protocol. Flag 2, event types, does not change how a
-// press is written.
+// Enhancement flags of the kitty keyboard protocol. Flag 2, event types, does not change the
+// encoding of a press.
 const (
 	kittyDisambiguate = 1 << 0
 	kittyAlternates   = 1 << 2
@@ -41,19 +41,19 @@ type Press struct {
 
 	name string
 	key  *special // nil for a key that types a character
-	r    rune     // that character as the key types it without Shift
+	r    rune     // the character that the key types without Shift
 	mods int32
 }
 
 // IsText reports whether the key types a character.
 func (k Press) IsText() bool { return k.key == nil && k.r != 0 && k.mods&^modShift == 0 }
 
-// IsEnter reports whether the key is Enter, of the keypad too, and nothing is held with it.
+// IsEnter reports whether the key is Enter, also on the keypad, without modifiers.
 func (k Press) IsEnter() bool { return k.key != nil && k.key.typed == "\r" && k.mods == 0 }
 
-// Interrupts reports whether the program, or the terminal driver for it, may throw away what it has
-// not read yet when it sees the key: Ctrl+C, Ctrl+Z and the quit key, as the driver has them by
-// default (termios(3), ISIG). Neovim drops what came with a Ctrl+C in one read.
+// Interrupts reports whether the program, or the terminal driver for it, may drop unread input when
+// it gets the key: Ctrl+C, Ctrl+Z and the quit key, with the driver's defaults (termios(3), ISIG).
+// Neovim drops the input that it reads together with a Ctrl+C.
 func (k Press) Interrupts() bool {
 	return k.key == nil && k.mods == modCtrl && (k.r == 'c' || k.r == 'z' || k.r == '\\')
 }
@@ -69,14 +69,14 @@ type special struct {
 	typed   string
 	cursor  bool // DECCKM turns CSI letter into SS3 letter
 	keypad  bool
-	// stand is the key that terminals without kitty's codes send for it, with standMods: F13 is
-	// Shift+F1 there.
+	// stand is the key that terminals without kitty's codes send for it, with the modifiers
+	// standMods: F13 is Shift+F1 there.
 	stand     *special
 	standMods int32
 }
 
-// namedKeys are keys whose name no rule makes. Escape, Enter, Tab and Backspace have C0 codes, which
-// are also their numbers in the kitty protocol.
+// namedKeys are the keys whose names follow no rule. Escape, Enter, Tab and Backspace have C0
+// codes, which are also their numbers in the kitty protocol.
 var namedKeys = [...]special{
 	{name: "enter", aliases: []string{"return", "ret", "cr"}, kitty: 13, typed: "\r"},
 	{name: "tab", kitty: 9, typed: "\t"},
@@ -116,13 +116,13 @@ var namedKeys = [...]special{
 	{name: "kp-begin", letter: 'E', kitty: 57427, cursor: true},
 }
 
-// specials are the keys by name.
+// specials returns all keys with names.
 var specials = sync.OnceValue(func() []*special {
 	var list []*special
 	for i := range namedKeys {
 		list = append(list, &namedKeys[i])
 	}
-	list = append(list, onlyKitty()...)
+	list = append(list, kittyOnlyKeys()...)
 	for i := range byte(10) {
 		digit := string(rune('0' + i))
 		list = append(list, &special{
@@ -133,8 +133,8 @@ var specials = sync.OnceValue(func() []*special {
 	return append(list, functionKeys()...)
 })
 
-// onlyKitty are keys that no other protocol has codes for.
-func onlyKitty() []*special {
+// kittyOnlyKeys returns the keys that have codes only in the kitty protocol.
+func kittyOnlyKeys() []*special {
 	var list []*special
 	for _, run := range []struct {
 		code  int32
@@ -174,7 +174,7 @@ func functionKeys() []*special {
 
 func fName(n int) string { return "f" + strconv.Itoa(n) }
 
-// The faces of the keys of a US keyboard, without and with Shift.
+// The characters on the keys of a US keyboard, without and with Shift.
 const (
 	plainFaces   = "`1234567890-=[]\\;',./"
 	shiftedFaces = "~!@#$%^&*()_+{}|:\"<>?"
@@ -191,7 +191,7 @@ func unshift(r rune) (key rune, shift bool) {
 	return r, false
 }
 
-// shifted returns what the key types with Shift held, r itself if nothing else.
+// shifted returns the character that the key types with Shift, or r itself.
 func shifted(r rune) rune {
 	if i := strings.IndexRune(plainFaces, r); i >= 0 {
 		return rune(shiftedFaces[i])
@@ -216,7 +216,7 @@ func (k Press) IsReclaim(c CtrlKey, m Modes) bool {
 	}
 	found := false
 	look := func(u Unit) { found = found || u.Kind == Reclaim || u.Kind == Release }
-	units(Bindings{Reclaim: c}, b, look)
+	eachUnit(Bindings{Reclaim: c}, b, look)
 	return found
 }
 

@@ -9,16 +9,16 @@ const (
 )
 
 const (
-	// MaxHeld bounds what a Scanner holds back, in bytes. A longer string of the terminal is passed
+	// MaxHeld bounds the bytes that a Scanner holds back. A longer string of the terminal is passed
 	// on in Reply units of this size.
 	MaxHeld = 1024
 
 	// maxParams bounds the parameter bytes of a control sequence. No key and no reply is longer; a
-	// longer sequence passes as Key units and can mean nothing.
+	// longer sequence passes as Key units and has no meaning.
 	maxParams = 64
 )
 
-// state is where the scanner stands between two bytes.
+// state is the state of the scanner between two bytes.
 type state uint8
 
 const (
@@ -45,7 +45,7 @@ type Scanner struct {
 	grant   CtrlKey
 	state   state
 	str     byte  // what opened the string: ] P or _
-	need    uint8 // bytes that the character or mouse report still wants
+	need    uint8 // bytes that the character or mouse report still lacks
 	// params counts the parameter bytes of the open control sequence; number holds while they are
 	// all digits.
 	params uint8
@@ -56,8 +56,8 @@ type Scanner struct {
 	// pass for a Ctrl+G.
 	lateBEL bool
 	cpr     int
-	// down is the key that was pressed as the reclaim key and has not been reported to go up, by
-	// the numbers of the kitty protocol and of win32-input-mode; 0 if it is up.
+	// down and winDown are the key that was pressed as the reclaim key and not yet reported as
+	// released, by its number in the kitty protocol and in win32-input-mode; 0 if it is up.
 	down, winDown int32
 	held          int
 	buf           [MaxHeld + 8]byte
@@ -70,7 +70,7 @@ func NewScanner(b Bindings) *Scanner {
 	return &Scanner{reclaim: b.Reclaim, grant: b.Grant}
 }
 
-// Reset forgets what was scanned: what follows comes from another terminal.
+// Reset forgets the scanned bytes, because the next ones come from another terminal.
 func (s *Scanner) Reset() { *s = Scanner{reclaim: s.reclaim, grant: s.grant, x10: s.x10} }
 
 // HeldBytes returns the bytes of the incomplete unit, nil without one. They are valid until the
@@ -83,8 +83,8 @@ func (s *Scanner) HeldBytes() []byte {
 	return s.buf[:s.held]
 }
 
-// HasLoneEsc reports whether exactly one ESC is held. It is the Escape key unless more follows at
-// once (50 ms); other held bytes may take longer (1 s).
+// HasLoneEsc reports whether exactly one ESC is held. It is the Escape key unless more bytes follow
+// at once (50 ms); other held bytes may take longer (1 s).
 func (s *Scanner) HasLoneEsc() bool { return s.state == afterESC && s.held == 1 }
 
 // IsInPaste reports whether a bracketed paste is open.
@@ -93,11 +93,11 @@ func (s *Scanner) IsInPaste() bool { return s.paste }
 // EndPaste closes the paste without its end: the caller gave up waiting.
 func (s *Scanner) EndPaste() { s.paste = false }
 
-// SetX10Mouse says whether mouse reports are CSI M and three bytes: the program
-// has mode 9, 1000, 1002 or 1003 on without 1006, 1015 or 1016.
+// SetX10Mouse sets whether mouse reports are CSI M and three bytes: the program has mode 9, 1000,
+// 1002 or 1003 on without 1006, 1015 or 1016.
 func (s *Scanner) SetX10Mouse(on bool) { s.x10 = on }
 
-// ExpectCPR says that n more cursor position reports (answers to CSI 6 n) are due. That many CSI r
+// ExpectCPR notes that n more cursor position reports (answers to CSI 6 n) are due. That many CSI r
 // ; c R are replies; otherwise they are F3 with modifiers. A negative n takes back reports that
 // will not come.
 func (s *Scanner) ExpectCPR(n int) {
@@ -144,7 +144,7 @@ func (s *Scanner) Scan(p []byte, emit func(Unit)) {
 			emit(Unit{kind, s.joinHeld(p[start:i])})
 			start = i
 			i++
-		case abort: // the open bytes were no sequence; c is looked at afresh
+		case abort: // the open bytes were no sequence; c is read again
 			inside := s.state != inUTF8
 			s.giveUp(p[start:i], emit)
 			start = i
@@ -161,15 +161,15 @@ func (s *Scanner) Scan(p []byte, emit func(Unit)) {
 	s.holdTail(p[start:], emit)
 }
 
-// units calls emit for every unit of bytes that are whole.
-func units(with Bindings, b []byte, emit func(Unit)) {
+// eachUnit calls emit for every unit of bytes that are whole.
+func eachUnit(with Bindings, b []byte, emit func(Unit)) {
 	s := NewScanner(with)
 	s.Scan(b, emit)
 	s.Flush(emit)
 }
 
-// scanGround passes text on until something else begins. It returns the next index to look at and
-// the start of the unit open there.
+// scanGround passes text on until something else begins. It returns the next index to read and the
+// start of the unit open there.
 func (s *Scanner) scanGround(p []byte, i int, emit func(Unit)) (next, start int) {
 	start = i
 	i = s.textEnd(p, i)
@@ -195,7 +195,7 @@ func (s *Scanner) scanGround(p []byte, i int, emit func(Unit)) (next, start int)
 		s.state, s.lateBEL = afterESC, false
 	case csi:
 		s.openCSI()
-	default: // a character whose end is not in p
+	default: // a character that is incomplete in p
 		s.state, s.need = inUTF8, utf8Tail(c)
 	}
 	return i + 1, start
@@ -244,14 +244,14 @@ func utf8Tail(c byte) uint8 {
 	return 3
 }
 
-// verdict is what one byte does to the open unit.
+// verdict is the effect of one byte on the open unit.
 type verdict uint8
 
 const (
-	more    verdict = iota // it belongs to it
-	done                   // it ends it
-	piece                  // the unit is too long: pass on what there is
-	abort                  // it does not belong to it
+	more    verdict = iota // it belongs to the unit
+	done                   // it ends the unit
+	piece                  // the unit is too long: pass on the bytes so far
+	abort                  // it does not belong to the unit
 	restart                // it belongs to a new sequence that the last ESC began
 )
 
@@ -275,7 +275,8 @@ func (s *Scanner) stepByte(c byte, n int) verdict {
 	return abort
 }
 
-// countWanted counts one of the bytes that the unit wants, if expected says that it is such a byte.
+// countWanted counts one of the bytes that the unit lacks. expected means that the byte can be one
+// of them.
 func (s *Scanner) countWanted(expected bool) verdict {
 	if !expected {
 		return abort
@@ -286,8 +287,8 @@ func (s *Scanner) countWanted(expected bool) verdict {
 	return more
 }
 
-// stepESC decides what ESC begins. In a paste only control sequences matter: its
-// end, and the reclaim key. ESC with any other byte is Alt and that key.
+// stepESC reads the byte after ESC. In a paste only control sequences matter: its end, and the
+// reclaim key. ESC with any other byte is Alt and that key.
 func (s *Scanner) stepESC(c byte) verdict {
 	switch {
 	case c == '[':
@@ -310,8 +311,8 @@ func (s *Scanner) stepESC(c byte) verdict {
 	return abort
 }
 
-// stepSS3 takes single letters (ESC O A) and the parameters that some terminals put before them
-// (ESC O 5 A).
+// stepSS3 reads a single letter (ESC O A), or the parameters that some terminals put before it (ESC
+// O 5 A).
 func stepSS3(c byte, n int) verdict {
 	switch {
 	case c >= 0x40 && c < 0x7f, c == ' ':
@@ -322,9 +323,9 @@ func stepSS3(c byte, n int) verdict {
 	return abort
 }
 
-// stepString follows OSC, DCS and APC. A string opens only if its first byte is one that terminals
-// begin their answers with; otherwise Alt+] and the text typed after it would be taken for one.
-// Terminals answer nothing in SOS or PM. BEL ends OSC and is contents elsewhere, so that no answer
+// stepString reads a byte of OSC, DCS or APC. A string opens only if terminals begin their answers
+// with its first byte; otherwise Alt+] and the text typed after it would be taken for one.
+// Terminals send no answers in SOS or PM. BEL ends OSC and is content elsewhere, so that no answer
 // can pass for Ctrl+G.
 func (s *Scanner) stepString(c byte, n int) verdict {
 	if s.state == strESC {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Stroke is a piece of input as a person would say it: printable text, or one key. One of the two
-// is empty.
+// Stroke is a piece of input as people read it: printable text, or one key. One of the two is
+// empty.
 type Stroke struct {
 	Text string
 	// Key is the key's name with its modifiers ("Enter", "Ctrl-C", "Alt-x",
@@ -17,27 +17,27 @@ type Stroke struct {
 	Key string
 }
 
-// EachStroke reads input bytes, which are whole units, in every encoding that MaySubmit knows.
-// Bytes that are not exactly a key in one of its usual forms come as they are, escaped: two inputs
-// that a program could tell apart in what they do never read alike.
+// EachStroke calls emit for the strokes of input bytes, which are whole units, in every encoding
+// that MaySubmit knows. Bytes that are not exactly a key in one of its usual forms are emitted
+// escaped: two inputs that have different effects on a program never read the same.
 func EachStroke(b []byte, emit func(Stroke)) {
-	units(Bindings{}, b, func(u Unit) {
+	eachUnit(Bindings{}, b, func(u Unit) {
 		if c := u.Bytes[0]; c == esc || c == csi {
-			emit(stroke(u))
+			emit(strokeOf(u))
 			return
 		}
 		strokesOfText(u.Bytes, emit)
 	})
 }
 
-// FormatPieces writes what would be sent for a person to judge: text in quotes with
-// invisible characters escaped, keys in angle brackets.
+// FormatPieces formats input for a person to judge: text in quotes with invisible characters
+// escaped, keys in angle brackets.
 //
 //	"make install"<Enter>
 //
-// Each piece is written to the program by itself, so no key reaches over its end.
+// Each piece is written to the program by itself, so no key crosses its end.
 func FormatPieces(pieces ...[]byte) string {
-	var w shower
+	var w strokeFormatter
 	for _, p := range pieces {
 		EachStroke(p, w.addStroke)
 	}
@@ -45,16 +45,16 @@ func FormatPieces(pieces ...[]byte) string {
 	return w.b.String()
 }
 
-// shower puts strokes together: text that follows on text stands in the same
-// quotes, a repeated key stands once with its count.
-type shower struct {
+// strokeFormatter joins strokes: adjacent text shares one pair of quotes, and a repeated key is
+// written once with its count.
+type strokeFormatter struct {
 	b     strings.Builder
 	text  string
 	key   string
 	count int
 }
 
-func (w *shower) addStroke(s Stroke) {
+func (w *strokeFormatter) addStroke(s Stroke) {
 	if s.Text != "" {
 		w.flushKey()
 		w.text += s.Text
@@ -67,7 +67,7 @@ func (w *shower) addStroke(s Stroke) {
 	w.count++
 }
 
-func (w *shower) flushKey() {
+func (w *strokeFormatter) flushKey() {
 	if w.count > 0 {
 		w.b.WriteString("<" + w.key)
 		if w.count > 1 {
@@ -78,7 +78,7 @@ func (w *shower) flushKey() {
 	w.key, w.count = "", 0
 }
 
-func (w *shower) flush() {
+func (w *strokeFormatter) flush() {
 	w.flushKey()
 	if w.text == "" {
 		return
@@ -100,8 +100,8 @@ func (w *shower) flush() {
 	w.text = ""
 }
 
-// isVisible reports whether r is plainly there for a reader: not a control, not
-// invisible, nothing that changes the direction or the look of its neighbours.
+// isVisible reports whether a reader can see r: it is not a control, not invisible, and does not
+// change the direction or the look of its neighbours.
 func isVisible(r rune) bool {
 	const hangulFillers = "\u115f\u1160\u3164\uffa0"
 	return unicode.IsPrint(r) && !unicode.Is(unicode.M, r) && r != utf8.RuneError &&
@@ -126,7 +126,7 @@ func strokesOfText(b []byte, emit func(Stroke)) {
 			text = i + n
 		case r == utf8.RuneError && n == 1:
 			flush(i)
-			emit(Stroke{Key: escaped(b[i : i+1])})
+			emit(Stroke{Key: escapeBytes(b[i : i+1])})
 			text = i + n
 		}
 		i += n
@@ -134,7 +134,7 @@ func strokesOfText(b []byte, emit func(Stroke)) {
 	flush(len(b))
 }
 
-// controlName names what a terminal without extensions sends as a control character.
+// controlName names the key that a terminal without extensions sends as a control character.
 func controlName(c byte) string {
 	switch c {
 	case 0:
@@ -151,15 +151,15 @@ func controlName(c byte) string {
 	return "Ctrl-" + string(rune(c|0x40))
 }
 
-// escaped writes bytes so that they can be read back.
-func escaped(b []byte) string {
+// escapeBytes returns bytes in escaped form, from which they can be recovered.
+func escapeBytes(b []byte) string {
 	q := strconv.QuoteToASCII(string(b))
 	return q[1 : len(q)-1]
 }
 
-// stroke names a unit that begins with ESC or CSI.
-func stroke(u Unit) Stroke {
-	raw := Stroke{Key: escaped(u.Bytes)}
+// strokeOf returns the stroke of a unit that begins with ESC or CSI.
+func strokeOf(u Unit) Stroke {
+	raw := Stroke{Key: escapeBytes(u.Bytes)}
 	switch b := u.Bytes; {
 	case u.Kind == PasteStart:
 		return Stroke{Key: "paste begins"}
@@ -190,7 +190,7 @@ func stroke(u Unit) Stroke {
 func ss3Name(letter byte) string {
 	for _, k := range specials() {
 		if k.letter == letter && (k.cursor || k.ss3 == letter) || k.keypad && k.ss3 == letter {
-			return title(k.name)
+			return displayName(k.name)
 		}
 	}
 	return ""
@@ -233,8 +233,8 @@ func csiStroke(u []byte) (Stroke, bool) {
 	return s, event < 3
 }
 
-// codeStroke names a key by its Unicode code (kitty protocol, modifyOtherKeys).
-// typed is the text that the press makes, where the terminal says so.
+// codeStroke names a key by its Unicode code (kitty protocol, modifyOtherKeys). typed is the text
+// of the press, if the terminal reports it.
 func codeStroke(code, shifted rune, typed [3]rune, mods int32) Stroke {
 	mods &^= modLocks
 	r := code
@@ -270,7 +270,7 @@ func keyName(mods int32, meant func(*special) bool) string {
 	if i < 0 {
 		return ""
 	}
-	return modNames(mods&^modLocks) + title(specials()[i].name)
+	return modNames(mods&^modLocks) + displayName(specials()[i].name)
 }
 
 func modNames(mods int32) string {
@@ -293,8 +293,9 @@ func modNames(mods int32) string {
 	return out
 }
 
-// title writes a key's name as people do: "PageUp" stays one word, "kp-enter" is KP-Enter.
-func title(name string) string {
+// displayName returns a key's name as people write it: PageUp is one word, and kp-enter is
+// KP-Enter.
+func displayName(name string) string {
 	switch name {
 	case "pageup":
 		return "PageUp"

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// CleanPaste returns what of s may be pasted. It removes ESC and the other C0 codes but Tab, DEL,
-// and C1 both as characters and as raw bytes, so that no paste can end its own brackets or act as a
-// key; a byte that is no UTF-8 becomes U+FFFD. Line ends (LF, CR LF, CR) become CR, as terminals
-// paste them.
+// CleanPaste returns the part of s that may be pasted. It removes ESC and the other C0 codes except
+// Tab, DEL, and C1 both as characters and as raw bytes, so that no paste can end its own brackets
+// or act as a key. A byte that is not UTF-8 becomes U+FFFD. Line ends (LF, CR LF, CR) become CR, as
+// terminals paste them.
 func CleanPaste(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -35,8 +35,7 @@ func CleanPaste(s string) string {
 	return b.String()
 }
 
-// TextLen returns the length of the front of b with only text: valid UTF-8 without control
-// characters.
+// TextLen returns the length of the text at the start of b: valid UTF-8 without control characters.
 func TextLen(b []byte) (n int) {
 	for n < len(b) {
 		r, size := utf8.DecodeRune(b[n:])
@@ -51,21 +50,21 @@ func TextLen(b []byte) (n int) {
 // maxWhole is the longest unit that CutBetweenKeys keeps whole.
 const maxWhole = 128
 
-// CutBetweenKeys returns the length of the largest prefix of b that is at most most bytes long and
-// ends between two keys: never inside a character or an escape sequence. It holds at least one
-// whole unit, even if that is longer than most; a single sequence of more than 128 bytes, which no
-// key has, is cut at most bytes. So the result is positive for any b that is not empty, and at most
-// max(most, 128).
-func CutBetweenKeys(b []byte, most int) int {
+// CutBetweenKeys returns the length of the longest prefix of b, up to limit bytes, that ends
+// between two keys: never inside a character or an escape sequence. It holds at least one whole
+// unit, even if that is longer than limit; a single sequence of more than 128 bytes, which no key
+// has, is cut at limit. So the result is positive for any b that is not empty, and at most
+// max(limit, 128).
+func CutBetweenKeys(b []byte, limit int) int {
 	n := 0
 	for n < len(b) {
 		unit := unitLen(b[n:])
-		if n+unit > most {
+		if n+unit > limit {
 			switch {
 			case n > 0:
 				return n
 			case unit > maxWhole:
-				return max(most, 1)
+				return max(limit, 1)
 			}
 			return unit
 		}
@@ -74,8 +73,8 @@ func CutBetweenKeys(b []byte, most int) int {
 	return n
 }
 
-// unitLen returns the length of the first key, sequence or character in b. It takes the three bytes
-// of an X10 mouse report as part of it: without knowing the mode, a coarser cut is the safe one.
+// unitLen returns the length of the first key, sequence or character in b. It includes the three
+// bytes of an X10 mouse report: the mode is unknown, and a coarser cut is safe.
 func unitLen(b []byte) int {
 	s := Scanner{x10: true}
 	switch b[0] {
@@ -100,9 +99,9 @@ func unitLen(b []byte) int {
 	return len(b)
 }
 
-// CutAct returns the length of the front of b to the end of the first key in it that a program may
-// act on, other than text: Enter in any encoding, a control character, a sequence. Without one,
-// acts is false and n the length of b.
+// CutAct returns the length of b up to the end of the first key, other than text, that a program
+// may act on: Enter in any encoding, a control character, a sequence. Without such a key, acts is
+// false and n is the length of b.
 func CutAct(b []byte) (n int, acts bool) {
 	for n < len(b) {
 		unit := b[n : n+unitLen(b[n:])]
@@ -125,19 +124,19 @@ func charLen(b []byte) int {
 
 // MaySubmit reports whether b holds anything that could submit a line, send a signal or run a
 // command of the program: everything but text and the keys that move and edit within a line. It
-// knows the keys in every encoding. What it does not know, it reports. cooked says that the kernel
-// collects the line (canonical mode): there Tab is text, and does not complete.
+// knows the keys in every encoding, and returns true for an unknown one. cooked means that the
+// kernel collects the line (canonical mode): there Tab is text, and does not complete.
 func MaySubmit(b []byte, cooked bool) bool {
 	found := false
-	units(Bindings{}, b, func(u Unit) { found = found || unitSubmits(u, cooked) })
+	eachUnit(Bindings{}, b, func(u Unit) { found = found || unitSubmits(u, cooked) })
 	return found
 }
 
-// editing are the control keys of readline, of editors' prompts and of the kernel's line discipline
+// editingLetters are the control keys of readline, of editors' prompts and of the kernel's line discipline
 // that stay within the line. Missing on purpose: I (Tab completes, and a completion runs programs),
 // O (accepts the line in readline), R and T (shells bind them to programs such as fzf), V and X
 // (prefixes), Q and S (flow control), Y (suspends on BSD).
-const editing = "abefhklnpuw"
+const editingLetters = "abefhklnpuw"
 
 func unitSubmits(u Unit, cooked bool) bool {
 	switch u.Kind {
@@ -164,7 +163,7 @@ func unitSubmits(u Unit, cooked bool) bool {
 }
 
 func isEditing(c byte) bool {
-	return c == 0x1f || c != 0 && c < 0x1b && strings.IndexByte(editing, c|0x60) >= 0
+	return c == 0x1f || c != 0 && c < 0x1b && strings.IndexByte(editingLetters, c|0x60) >= 0
 }
 
 // editsLine reports whether an escape sequence is a key that moves or edits within
@@ -196,13 +195,13 @@ func editsLine(u []byte) bool {
 		// fish forgets an entry of its history on Shift-Delete
 		return code >= 1 && code <= 8 && mods&^modCtrl == 0
 	case 'u':
-		return q.v[2][0] == 0 && editsKey(code, mods) // a text that comes with it may be anything
+		return q.v[2][0] == 0 && editsKey(code, mods) // an associated text may be anything
 	}
 	return false
 }
 
-// editsKey takes a key's code and modifiers in CSI u or CSI 27 ~ form. Keypad codes are text but
-// for Enter.
+// editsKey is editsLine for a key's code and modifiers in CSI u or CSI 27 ~ form. Keypad codes are
+// text except for Enter.
 func editsKey(code, mods int32) bool {
 	const kp0, kpEnter, kpEnd = 57399, 57414, 57426
 	if mods&modCtrl != 0 {

@@ -1,16 +1,16 @@
-// Package modes follows which modes of the user's terminal a program has changed, so that they can
-// be taken back when the program or the proxy is killed, and set again after a suspension. It looks
-// at every byte that the terminal gets, in the goroutine that writes it, and so is never behind the
-// terminal as a model in another goroutine would be. Package vt finds the sequences; this one knows
-// what they mean. It knows no cells, and nothing of processes.
+// Package modes tracks which modes of the user's terminal a program has changed, so that they can
+// be reset when the program or the proxy is killed, and set again after a suspension. It reads
+// every byte that the terminal gets, in the goroutine that writes it, and so is never behind the
+// terminal, as a model in another goroutine would be. Package vt finds the sequences; this one
+// interprets them. It must not depend on cells or processes.
 //
 // The sequences are those of ECMA-48, DEC's VT510, xterm (ctlseqs) and the kitty keyboard protocol.
-// Controls are read in their 7-bit forms: nothing that draws on a UTF-8 terminal sends others.
+// Controls are read in their 7-bit forms: programs on a UTF-8 terminal send no others.
 package modes
 
 import "terminalproxy/proxy/terminal/vt"
 
-// state holds what was changed. The zero value is a terminal as a shell leaves it.
+// state holds the changes. The zero value is a terminal as a shell leaves it.
 type state struct {
 	private uint64 // bit i: private[i] is not what it was
 	ansi    uint8  // bit i: ansi[i] is not what it was
@@ -24,14 +24,14 @@ type state struct {
 	margins  [2]uint16
 	sides    [2]uint16 // left and right margin (DECSLRM)
 	shape    uint8     // DECSCUSR
-	pen      uint8     // what the next program would print with
+	pen      uint8     // the attributes with which the next program would print
 	saved    uint8     // the same, as DECSC saved it
 	titles   uint8     // titles on the terminal's stack (XTWINOPS 22)
 	palette  bool      // OSC 4
 	colours  uint16    // bit n: OSC 10+n
 }
 
-// What the next program would print with.
+// The attributes with which the next program would print.
 const (
 	penSGR   = 1 << iota // colours and the like
 	penG0                // a set other than ASCII was designated as G0
@@ -54,9 +54,9 @@ type stack struct {
 	base  uint8 // set without a push
 }
 
-// private are the private modes (DECSET) that are taken back, in that order, with what they are in
-// a fresh terminal. A mode that terminals let their users configure is not among them unless R59 of
-// the safety requirements names it.
+// private holds the private modes (DECSET) that are reset, in that order, with their values in a
+// fresh terminal. A mode that users can configure in their terminals is not among them unless R59
+// of the safety requirements names it.
 var private = [...]struct {
 	n  uint16
 	on bool
@@ -94,14 +94,14 @@ var private = [...]struct {
 	{25, true},    // the cursor, last
 }
 
-// ansi are the modes of SM, with what they are in a fresh terminal: keyboard lock, insert, no local
-// echo, new line.
+// ansi holds the modes of SM, with their values in a fresh terminal: keyboard lock, insert, no
+// local echo, new line.
 var ansi = [...]struct {
 	n  uint16
 	on bool
 }{{2, false}, {4, false}, {12, true}, {20, false}}
 
-// Indices of private that have a place of their own.
+// Indices in private of the modes that need special treatment.
 const (
 	atSizes       = 15
 	atKeys        = 17
@@ -114,7 +114,7 @@ const (
 	atCursor      = 27
 )
 
-// Modes follows a terminal. One goroutine owns it. The zero value is ready.
+// Modes tracks a terminal. One goroutine owns it. The zero value is ready.
 type Modes struct {
 	now    state
 	marked state // at the last call of CheckChanged
@@ -122,14 +122,14 @@ type Modes struct {
 	asked  int // for the cursor, since TakeAsked
 }
 
-// TakeAsked is how often the terminal was asked for its cursor (DSR 6) since the last call.
+// TakeAsked returns how often the terminal was asked for its cursor (DSR 6) since the last call.
 func (m *Modes) TakeAsked() int {
 	n := m.asked
 	m.asked = 0
 	return n
 }
 
-// CheckChanged reports whether the modes to take back differ from those at its last call.
+// CheckChanged reports whether the modes to reset differ from those at its last call.
 func (m *Modes) CheckChanged() bool {
 	if m.now == m.marked {
 		return false
@@ -141,7 +141,7 @@ func (m *Modes) CheckChanged() bool {
 // Alt reports whether the alternate screen is shown.
 func (m *Modes) Alt() bool { return m.now.alt != 0 }
 
-// MergeChanges adds the changes of other: m then takes back those of both.
+// MergeChanges adds the changes of other: m then resets those of both.
 func (m *Modes) MergeChanges(other *Modes) {
 	s, o := &m.now, &other.now
 	s.private |= o.private
@@ -219,7 +219,7 @@ func (s *state) setAlt(n uint16, on bool) {
 	}
 }
 
-// saveCursor obeys DECSC, and DECRC, after which the pen may be as it was saved.
+// saveCursor obeys DECSC, or DECRC, after which the pen may be the saved one.
 func (s *state) saveCursor(on bool) {
 	if on {
 		s.saved |= s.pen

@@ -2,13 +2,13 @@ package modes
 
 import "strconv"
 
-// AppendReset appends what gives the terminal back as it was: each mode that was changed with its
-// own sequence, and never RIS, which would clear what the user can scroll back to. Nothing is
-// appended when nothing was changed. Modes stays as it is; feed it the result to have it follow.
+// AppendReset appends the sequences that restore the terminal: one for each changed mode, and never
+// RIS, which would clear the user's scrollback. It appends nothing if no mode was changed. It does
+// not change m; to note the reset, feed the result to m.
 func (m *Modes) AppendReset(dst []byte) []byte {
 	s := &m.now
 	if !m.scan.IsAtGround() {
-		// CAN: what the program began and did not end must not swallow the rest
+		// CAN: an unfinished sequence of the program must not swallow the rest
 		dst = append(dst, 0x18)
 	}
 	dst = s.resetPrivate(dst, 0, 1)
@@ -50,8 +50,9 @@ func (m *Modes) AppendReset(dst []byte) []byte {
 	return s.resetPrivate(dst, atCursor, len(private))
 }
 
-// AppendSet appends what brings the program's modes back after AppendReset: the alternate screen,
-// empty, then the rest. The pen and the colours are the program's to set again with what it draws.
+// AppendSet appends the sequences that set the program's modes again after AppendReset: the
+// alternate screen, empty, then the rest. The program itself sets the pen and the colours again
+// when it draws.
 func (m *Modes) AppendSet(dst []byte) []byte {
 	s := &m.now
 	dst = s.kitty[0].appendTo(dst)
@@ -87,9 +88,9 @@ func (m *Modes) AppendSet(dst []byte) []byte {
 	return s.setMargins(dst)
 }
 
-// AppendAround appends picture and the program's modes that the picture's model does not know. The
-// picture shows a screen on a terminal that has just been reset; the modes are the stack of
-// keyboard flags, the stack of titles, and reports of the size.
+// AppendAround appends picture, which draws a screen on a terminal that has just been reset, and
+// the program's modes that the picture's model does not track: the stack of keyboard flags, the
+// stack of titles, and reports of the size.
 func (m *Modes) AppendAround(dst, picture []byte) []byte {
 	s := &m.now
 	for range s.titles {
@@ -98,7 +99,7 @@ func (m *Modes) AppendAround(dst, picture []byte) []byte {
 	dst = s.kitty[0].appendTo(dst)
 	dst = append(dst, picture...)
 	if alt := s.kitty[1]; s.alt != 0 && (alt.depth > 0 || alt.base != 0) {
-		// in place of the flags in force, which the picture set
+		// in place of the current flags, which the picture set
 		dst = alt.appendTo(append(dst, "\x1b[=0u"...))
 	}
 	if s.private&(1<<atSizes) != 0 {
@@ -110,8 +111,8 @@ func (m *Modes) AppendAround(dst, picture []byte) []byte {
 	return dst
 }
 
-// setMargins brings the margins back. As in resetMargins the main screen keeps its cursor, which
-// the shell has left where the program goes on: vim leaves its margins on when it stops, and enters
+// setMargins sets the margins again. As in resetMargins the main screen keeps its cursor, which the
+// shell has left where the program continues: vim leaves its margins on when it stops, and enters
 // the alternate screen from there.
 func (s *state) setMargins(dst []byte) []byte {
 	keep := s.alt == 0 && s.private&(1<<atOrigin) == 0 && (s.margins != [2]uint16{} || s.sides != [2]uint16{})
@@ -126,7 +127,7 @@ func (s *state) setMargins(dst []byte) []byte {
 	return dst
 }
 
-// resetPrivate takes back the private modes from one index up to another.
+// resetPrivate resets the changed private modes from one index up to another.
 func (s *state) resetPrivate(dst []byte, from, to int) []byte {
 	for i := from; i < to; i++ {
 		if s.private&(1<<i) != 0 {
@@ -136,9 +137,9 @@ func (s *state) resetPrivate(dst []byte, from, to int) []byte {
 	return dst
 }
 
-// resetMargins frees the whole screen. That moves the cursor to its corner: on the alternate screen
-// that does no harm, on the main one DECSC keeps it: the program no longer needs that one slot.
-// DECRC would bring origin mode back.
+// resetMargins removes all margins. That moves the cursor to the corner, which does no harm on the
+// alternate screen. On the main one DECSC keeps the cursor: the program no longer needs that slot.
+// DECRC would set origin mode again.
 func (s *state) resetMargins(dst []byte) []byte {
 	moved := s.margins != [2]uint16{} || s.private&(1<<atOrigin|1<<atSides) != 0
 	keep := moved && s.alt == 0 && s.private&(1<<atOrigin) == 0
@@ -153,13 +154,13 @@ func (s *state) resetMargins(dst []byte) []byte {
 	if keep {
 		dst = append(dst, "\x1b8"...)
 	}
-	return s.resetPrivate(dst, atWrap, atWrap+1) // DECRC brings this one back, too
+	return s.resetPrivate(dst, atWrap, atWrap+1) // DECRC restores this one, too
 }
 
 func (s *state) resetPen(dst []byte) []byte {
 	pen := s.pen
 	if s.alt == 1049 {
-		pen |= s.saved // leaving brought that back
+		pen |= s.saved // leaving the alternate screen restored it
 	}
 	if pen&penLink != 0 {
 		dst = append(dst, "\x1b]8;;\x1b\\"...)
@@ -188,7 +189,7 @@ func (s *state) resetColours(dst []byte) []byte {
 	return dst
 }
 
-// appendReset empties the stack: only what was pushed, since below it may be the shell's.
+// appendReset empties the stack, but only of pushed entries: the ones below may be the shell's.
 func (k *stack) appendReset(dst []byte) []byte {
 	if k.depth > 0 {
 		dst = appendParam(dst, "\x1b[<", k.depth, "u")

@@ -6,8 +6,7 @@ import (
 	"terminalproxy/proxy/terminal/vt"
 )
 
-// FollowChunk does what FollowBytes does with a chunk whose cuts are known. Calls of both may be
-// mixed.
+// FollowChunk is FollowBytes for a chunk whose cuts are known. Calls of both may be mixed.
 func (m *Modes) FollowChunk(c vt.Chunk) {
 	if !m.scan.IsAtGround() {
 		m.FollowBytes(c.Bytes[:c.PartEnd(-1)])
@@ -24,7 +23,7 @@ func (m *Modes) FollowChunk(c vt.Chunk) {
 	}
 }
 
-// FollowBytes follows what the terminal is sent. It takes any bytes, cut anywhere, and does not
+// FollowBytes notes the changes by bytes that are sent to the terminal, cut anywhere. It does not
 // allocate.
 func (m *Modes) FollowBytes(p []byte) {
 	for len(p) > 0 {
@@ -182,7 +181,8 @@ func (m *Modes) obeyIntermediate(p []byte, marker, inter, final byte) {
 	}
 }
 
-// obeyKeys obeys what changes how keys are sent: the kitty protocol, XTMODKEYS and XTFMTKEYS.
+// obeyKeys obeys the sequences that change how keys are sent: the kitty protocol, XTMODKEYS and
+// XTFMTKEYS.
 func (m *Modes) obeyKeys(p []byte, final byte) {
 	now := &m.now
 	switch final {
@@ -206,8 +206,8 @@ func (m *Modes) obeyKeys(p []byte, final byte) {
 	}
 }
 
-// obeySGR notes whether SGR leaves something on, as all but a plain reset do. The end of a session
-// needs nothing else.
+// obeySGR notes whether SGR leaves an attribute on, as all but a plain reset do. Nothing else
+// matters at the end of a session.
 func (m *Modes) obeySGR(reset bool) {
 	m.now.pen |= penSGR
 	if reset {

@@ -1,5 +1,5 @@
-// Package mouse writes what a terminal reports of its mouse: the name of an act and a cell go in,
-// the bytes come out that the program would read, in the protocol and the encoding that it has
+// Package mouse encodes mouse reports of a terminal. From the name of an act and a cell it makes
+// the bytes that the program would read, in the protocol and the encoding that the program has
 // turned on. It is pure: no I/O, no clock, no notion of who may click, and every function may be
 // called from any goroutine.
 //
@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// MaxTurns bounds how far one act turns the wheel, in notches.
+// MaxTurns is how far one act can turn the wheel, in notches.
 const MaxTurns = 100
 
 // Cell is a place on the screen, from 0.
 type Cell struct{ Row, Col int }
 
-// Kind says what an act is made of.
+// Kind is the kind of an act.
 type Kind uint8
 
 // The kinds.
@@ -44,7 +44,7 @@ const (
 	motion           = 32
 )
 
-// Act is something that one does with a mouse. Make one with [Parse].
+// Act is an act of the mouse, such as a click. Make one with [Parse].
 type Act struct {
 	Kind   Kind
 	Count  int // clicks, or notches of the wheel
@@ -53,7 +53,7 @@ type Act struct {
 	mods   int
 }
 
-// acts are the names of what can be done, without modifiers.
+// acts holds the acts by name, without modifiers.
 var acts = map[string]Act{
 	"click":        {Kind: Click, Count: 1, button: left},
 	"double-click": {Kind: Click, Count: 2, button: left},
@@ -128,8 +128,8 @@ func cutModifier(s string) (bit int, rest string) {
 	return 0, s
 }
 
-// UsesButton reports whether the act may set something off, as Enter does: everything in which a
-// button takes part. Turning the wheel and moving the mouse only look around.
+// UsesButton reports whether the act uses a button, and so may trigger something, as Enter does.
+// Turning the wheel and moving the mouse only look around.
 func (a Act) UsesButton() bool { return a.Kind != Wheel && a.Kind != Move }
 
 // HasModifiers reports whether keys are held while the mouse acts.
@@ -140,8 +140,8 @@ func (a Act) Vertical() (up, yes bool) {
 	return a.button == wheelUp, a.button == wheelUp || a.button == wheelDown
 }
 
-// DescribeAt says what the act does, for a person: "click at 5,12", "drag from 5,12 to 7,12",
-// "wheel-down 3 times at 5,12". Places count from 1, as people and editors do.
+// DescribeAt describes the act to a person: "click at 5,12", "drag from 5,12 to 7,12", "wheel-down
+// 3 times at 5,12". Places count from 1, as people and editors do.
 func (a Act) DescribeAt(at, to Cell) string {
 	switch {
 	case a.Kind == Drag:
@@ -154,5 +154,5 @@ func (a Act) DescribeAt(at, to Cell) string {
 	return a.name + " at " + at.String()
 }
 
-// String is the place as people read it: row and column from 1.
+// String returns the place as people read it: row and column from 1.
 func (c Cell) String() string { return fmt.Sprintf("%d,%d", c.Row+1, c.Col+1) }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The protocols: what the terminal reports at all (ctlseqs, DECSET 9 and 1000 to 1003).
+// The protocols, which choose the reported acts (ctlseqs, DECSET 9 and 1000 to 1003).
 const (
 	protocolX10       = 9    // buttons going down
 	protocolNormal    = 1000 // and up, the wheel, modifiers
@@ -23,28 +23,28 @@ const (
 	encodingPixels = 1016
 )
 
-// The last column and row, from 1, that fit into an encoding of old: a byte, and a character of two
+// The last column and row, from 1, that fit into the old encodings: a byte, and a character of two
 // bytes in UTF-8, less 32, the offset of every number.
 const (
 	lastByte = 255 - 32
 	lastUTF8 = 2047 - 32
 )
 
-// ErrDeaf says that the program has not turned the mouse on.
-var ErrDeaf = errors.New("the program does not listen to the mouse: use keys")
+// ErrMouseOff means that the program has not turned the mouse on.
+var ErrMouseOff = errors.New("the program does not listen to the mouse: use keys")
 
-// Modes are the program's modes, and what else a report depends on.
+// Modes holds the program's modes, and the other facts on which a report depends.
 type Modes struct {
 	Protocol, Encoding uint16 // of DECSET, 0 if off
-	// Held says that the left button is down: movement is a drag.
+	// Held means that the left button is down: movement is a drag.
 	Held bool
 	// CellWidth and CellHeight are the size of a cell in pixels, 0 if unknown.
 	CellWidth, CellHeight int
 }
 
-// EncodeReports are the bytes of a at a cell, in pieces that have to reach the program whole: a
-// click is one of them, and so is each report of a drag to another cell. An error says what the
-// terminal could not report, and what to do instead.
+// EncodeReports returns the bytes of the act at a cell, in pieces that must reach the program
+// whole: a click is one piece, and so is each report of a drag to another cell. If the program's
+// modes do not allow the act, the error names an alternative.
 func (a Act) EncodeReports(m Modes, at, to Cell) ([][]byte, error) {
 	if err := a.checkProtocol(m); err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func (a Act) EncodeReports(m Modes, at, to Cell) ([][]byte, error) {
 	return w.out, nil
 }
 
-// writeDrag moves in two steps: many programs take the first movement for the beginning and only
-// the next for a place.
+// writeDrag moves in two steps: many programs take the first movement only as the beginning, and
+// the next as the place.
 func (a Act) writeDrag(w *writer, at, to Cell) {
 	w.writeReport(a.button|a.mods, at, false)
 	w.endPiece()
@@ -105,7 +105,7 @@ func sign(n int) int { return min(max(n, -1), 1) }
 func (a Act) checkProtocol(m Modes) error {
 	switch m.Protocol {
 	case 0:
-		return ErrDeaf
+		return ErrMouseOff
 	case protocolHighlight:
 		return errors.New("the program asks for the mouse's highlight tracking (mode 1001), " +
 			"which needs its answer to every press: use keys")
@@ -142,7 +142,7 @@ func (a Act) checkProtocol(m Modes) error {
 	return nil
 }
 
-// writer puts reports together.
+// writer collects reports in pieces.
 type writer struct {
 	m    Modes
 	out  [][]byte
@@ -194,7 +194,7 @@ func (w *writer) writeNumbers(lead string, code, x, y int, final byte) {
 	w.open = fmt.Appendf(w.open, "%s%d;%d;%d%c", lead, code, x, y, final)
 }
 
-// checkLimit refuses a cell that the encoding has no number for.
+// checkLimit sets an error for a cell beyond the encoding's numbers.
 func (w *writer) checkLimit(at Cell, last int) {
 	if at.Col+1 > last || at.Row+1 > last {
 		w.err = fmt.Errorf(

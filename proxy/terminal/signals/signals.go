@@ -1,6 +1,6 @@
-// Package signals takes the process's signals for a session. The Go runtime needs about 20 µs to
-// take each signal, so they are taken beside the other work of a start. The package must not know
-// what the signals mean.
+// Package signals catches the process's signals for a session. The Go runtime needs about 20 µs to
+// set up each signal, so that happens in parallel with the other work of a start. The package must
+// not know what the signals mean.
 package signals
 
 import (
@@ -21,16 +21,17 @@ type Catcher struct {
 	ready  chan struct{} // closed when the signals are taken
 }
 
-// NewIdleCatcher takes no signals of the process: they belong to another part of the program.
+// NewIdleCatcher returns a catcher that catches no signals of the process: another part of the
+// program handles them.
 func NewIdleCatcher() *Catcher {
 	return &Catcher{C: make(chan os.Signal, queueSize), ready: make(chan struct{})}
 }
 
-// NewCatcher names the signals that end, stop or resume a session, and those of window size
-// changes. hangup adds SIGHUP, for a session that ends with its window, and reclaim adds SIGUSR1. A
-// hangup stays ignored if it is ignored at the start, as under nohup. StartCatching takes the
-// signals; call it before a program starts, because a program inherits ignored signals unless they
-// are taken.
+// NewCatcher returns a catcher for the signals that end, stop or resume a session, and those of
+// window size changes. hangup adds SIGHUP, for a session that ends with its window, and reclaim
+// adds SIGUSR1. A hangup stays ignored if it is ignored at the start, as under nohup. StartCatching
+// catches the signals; call it before a program starts, because a program inherits ignored signals
+// unless they are caught.
 func NewCatcher(hangup, reclaim bool) *Catcher {
 	t := NewIdleCatcher()
 	t.wanted = []os.Signal{
@@ -46,7 +47,7 @@ func NewCatcher(hangup, reclaim bool) *Catcher {
 	return t
 }
 
-// StartCatching starts to take the signals. WaitReady waits for that.
+// StartCatching begins to set up the signals. WaitReady waits for that.
 func (t *Catcher) StartCatching() {
 	t.begin.Do(func() {
 		go func() { // ends when the signals are taken
@@ -58,8 +59,8 @@ func (t *Catcher) StartCatching() {
 	})
 }
 
-// WaitReady returns when the signals are taken. It needs StartCatching. From then on no signal is
-// lost or has its default effect.
+// WaitReady returns when the signals are caught. Call StartCatching first. From then on no signal
+// is lost or has its default effect.
 func (t *Catcher) WaitReady() { <-t.ready }
 
 // Send delivers a signal unless the queue is full.

@@ -50,8 +50,8 @@ func statFields(pid int) []string {
 	return strings.Fields(string(line[bytes.LastIndexByte(line, ')')+1:]))
 }
 
-// Foreground reports whether this process is in the terminal's foreground: the keyboard and the
-// line settings are its. Without a keyboard it is.
+// Foreground reports whether this process is in the terminal's foreground, and so owns the keyboard
+// and the line settings. It is true without a keyboard.
 func (t *Terminal) Foreground() bool {
 	if !t.HasKeyboard() {
 		return true
@@ -70,6 +70,6 @@ func ForegroundOf(pid int) bool {
 	return len(fields) < 6 || fields[2] == fields[5] || fields[5] == noTerminal
 }
 
-// ForgetLineSettings has Restore leave the line settings alone: they belong to another process by
-// now.
+// ForgetLineSettings makes Restore leave the line settings alone, because they belong to another
+// process now.
 func (t *Terminal) ForgetLineSettings() { t.saved = nil }

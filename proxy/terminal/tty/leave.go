@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// left is what a [Terminal] needs to do without its user's terminal for a while. Its descriptors
-// keep their numbers: a poll of them waits on.
+// left is the state of a [Terminal] that has left its user's terminal for a while. Its descriptors
+// keep their numbers, so that a poll of them keeps waiting.
 type left struct {
 	now  atomic.Bool
 	size cells // of the terminal that was left
-	// keyboard is the end of a pipe without a writer, and once tells whether it was made.
+	// keyboard is the read end of a pipe to which nothing is written; once means that it was made.
 	keyboard int
 	once     bool
 }
@@ -22,8 +22,8 @@ type left struct {
 // IsLeft reports whether the terminal was left. Any goroutine may ask.
 func (t *Terminal) IsLeft() bool { return t.left.now.Load() }
 
-// LeaveDevice lets go of the user's terminal: it has neither keyboard nor screen from now on,
-// output is dropped, and the size stays the same. No goroutine may read, write or poll meanwhile.
+// LeaveDevice leaves the user's terminal: from now on there is neither keyboard nor screen, output
+// is dropped, and the size stays the same. No goroutine may read, write or poll meanwhile.
 func (t *Terminal) LeaveDevice() error {
 	l := &t.left
 	if cols, rows, err := t.Size(); err == nil {
@@ -64,14 +64,15 @@ func OpenBoth(in, out *os.File) (*Terminal, error) {
 	return next, nil
 }
 
-// allowsAccess reports whether a descriptor may be used in that way.
+// allowsAccess reports whether a descriptor is open for an access mode.
 func allowsAccess(fd, access int) bool {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	return err == nil && (flags&unix.O_ACCMODE == unix.O_RDWR || flags&unix.O_ACCMODE == access)
 }
 
-// TakeDevice goes on after LeaveDevice at a terminal of OpenBoth, which the caller closes then. No
-// goroutine may read, write or poll meanwhile. After an error the terminal is still left.
+// TakeDevice continues after LeaveDevice at a terminal of OpenBoth, which the caller closes
+// afterwards. No goroutine may read, write or poll meanwhile. After an error the terminal is still
+// left.
 func (t *Terminal) TakeDevice(next *Terminal) error {
 	err := errors.Join(replaceDescriptor(next.in, t.in), replaceDescriptor(next.out, t.out))
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 )
 
 // parkFrom is the shortest wait that parks the goroutine. The runtime rounds a time up to whole
-// milliseconds, and a goroutine that comes back at once is dearer parked than in ppoll(2).
+// milliseconds, and for a wait that ends at once, parking costs more than ppoll(2).
 const parkFrom = 5 * time.Millisecond
 
-// burstFrom is the number of waits of at most burstPause after which events are taken to come in a
-// burst, as in a flood of output. In a burst the poller waits in ppoll(2), without a time-out of
-// its own: parking in each pause, or a timer for each, costs a flood more than all that they save.
+// burstFrom is the number of waits of at most burstPause after which events count as a burst, as in
+// a flood of output. In a burst the poller waits in ppoll(2), without a time-out of its own:
+// parking, or a timer, in each pause costs more than it saves.
 const (
 	burstFrom  = 4
 	burstPause = 200 * time.Microsecond
@@ -24,11 +24,12 @@ const (
 
 // parking parks a goroutine in the runtime's network poller. A goroutine that waits in ppoll(2)
 // keeps its processor until the runtime's monitor thread takes that away, which costs more than all
-// else that a key needs.
+// the other work for a key.
 //
-// The descriptors need not be non-blocking, which others who share them would notice: they lie in
-// an epoll set of the poller, and the runtime knows only that set. The set just wakes. What is
-// ready is what ppoll(2) finds then, which first delivers the bytes on their way through a terminal.
+// The descriptors need not be non-blocking, which other processes that share them would notice:
+// they are in an epoll set of the poller, and the runtime polls only that set. The set only wakes
+// the poller. ppoll(2) then finds out what is ready, and first delivers the bytes on their way
+// through a terminal.
 type parking struct {
 	poller *Poller
 	file   *os.File // the set
@@ -46,7 +47,7 @@ type parking struct {
 	err  error
 }
 
-// newParking returns nil where the kernel or the runtime refuses.
+// newParking returns nil if the kernel or the runtime refuses.
 func newParking(p *Poller) *parking {
 	set, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
@@ -145,11 +146,12 @@ func (k *parking) setDeadline(timeout time.Duration) error {
 	return nil
 }
 
-// prepareParking makes the set wake for want and nothing else. It reports false if that cannot be
-// had: a regular file, for one, is always ready and never in such a set.
+// prepareParking makes the set wake for want and nothing else. It reports false if that is
+// impossible: a regular file, for example, is always ready and cannot be in such a set.
 func (p *Poller) prepareParking(want Events) bool {
 	if p.parking != nil && p.parking.drawn != replacements.Load() {
-		// The set still knows what the descriptors meant before, and nothing can take that out.
+		// The set still has the files that the descriptors meant before, and they cannot be
+		// removed.
 		p.parking.close()
 		p.parking = newParking(p)
 	}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Events says what a [Poller] waits for and what it found.
+// Events is the set of events that a [Poller] waits for, or has found.
 type Events uint8
 
 // The events of a poller.
@@ -30,11 +30,11 @@ type Poller struct {
 	parking     *parking   // nil: Wait never parks
 }
 
-// replacements counts the descriptors of this process that have been made to mean something else
-// under their number.
+// replacements counts how often a descriptor of this process was replaced by another file under its
+// number.
 var replacements atomic.Uint64
 
-// replaceDescriptor makes the descriptor to mean what from means.
+// replaceDescriptor makes the descriptor to refer to the same file as from.
 func replaceDescriptor(from, to int) error {
 	defer replacements.Add(1)
 	return duplicateDescriptor(from, to)
@@ -50,8 +50,8 @@ func NewPoller(read, write int) (*Poller, error) {
 	return p, nil
 }
 
-// Wait waits for the wanted events, at most for timeout; a negative one waits for ever, zero only
-// looks. What it returns may be nothing: time is up or a signal came.
+// Wait waits for the wanted events, at most for timeout; a negative timeout means no limit, and
+// zero does not wait. It returns no event if time is up or a signal came.
 func (p *Poller) Wait(want Events, timeout time.Duration) (Events, error) {
 	return p.wait(want, timeout)
 }
@@ -108,9 +108,10 @@ func (p *Poller) Wake() {
 	}
 }
 
-// drainPipe takes the byte of the pipe, of which the flag allows only one, and only then clears the
-// flag: the other way round it could take the byte of a Wake in between and leave the flag set, and
-// no later Wake would be heard. A Wake that finds the flag still set is heard by this Wait.
+// drainPipe reads the byte of the pipe, of which the flag allows only one, and only then clears the
+// flag. In the other order it could read the byte of a Wake in between and leave the flag set, and
+// then no later Wake would have an effect. A Wake that finds the flag still set belongs to this
+// Wait.
 func (p *Poller) drainPipe() {
 	var b [1]byte
 	_, _ = unix.Read(p.pipe[0], b[:])
@@ -118,7 +119,7 @@ func (p *Poller) drainPipe() {
 }
 
 // Close releases the pipe. No Wait may be running; a Wake that follows does nothing. In a process
-// with many sessions its byte would end in another file that has the descriptor by then.
+// with many sessions, its byte could otherwise go to another file that has the descriptor by then.
 func (p *Poller) Close() {
 	p.closing.Lock()
 	defer p.closing.Unlock()
@@ -132,7 +133,7 @@ func (p *Poller) Close() {
 	p.pipe = [2]int{-1, -1}
 }
 
-func wait1(fd int, events int16, timeout time.Duration) error {
+func waitReady(fd int, events int16, timeout time.Duration) error {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: events}}
 	if _, err := poll(fds, timeout); err != nil && !errors.Is(err, unix.EINTR) {
 		return fmt.Errorf("poll: %w", err)

@@ -28,7 +28,7 @@ func ttyName(fd int) string {
 // wakePipe makes a pipe that does not block. No program that is started meanwhile inherits it.
 func wakePipe(pipe *[2]int) error { return unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK) }
 
-// duplicateDescriptor makes the descriptor to mean what from means.
+// duplicateDescriptor makes the descriptor to refer to the same file as from.
 func duplicateDescriptor(from, to int) error { return unix.Dup3(from, to, unix.O_CLOEXEC) }
 
 // poll waits with the kernel's resolution: ppoll(2).
@@ -40,13 +40,12 @@ func poll(fds []unix.PollFd, timeout time.Duration) (int, error) {
 	return unix.Ppoll(fds, &ts, nil)
 }
 
-// StopSelf stops this process by a signal, as if it had never been caught: the shell says "Stopped"
-// after SIGTSTP and something else after SIGSTOP. It returns when the process goes on, or a little
-// before it stops; at once if the kernel discards the signal, because no process could resume this
-// one.
+// StopSelf stops this process by a signal with its default effect: the shell prints "Stopped" after
+// SIGTSTP and another text after SIGSTOP. It returns when the process continues, or just before it
+// stops; at once if the kernel discards the signal, because no process could resume this one.
 //
-// The Go runtime cannot go back to the default of a signal that it was told to catch, so this asks
-// the kernel. The signal goes to this very thread, which then stops before it runs on.
+// The Go runtime cannot restore the default of a signal that it catches, so this asks the kernel.
+// The signal goes to this thread, which stops before it continues.
 func StopSelf(sig unix.Signal) {
 	if sig == unix.SIGSTOP {
 		_ = unix.Kill(os.Getpid(), sig)

@@ -36,15 +36,15 @@ func wakePipe(pipe *[2]int) error {
 	return nil
 }
 
-// duplicateDescriptor makes the descriptor to mean what from means.
+// duplicateDescriptor makes the descriptor to refer to the same file as from.
 func duplicateDescriptor(from, to int) error {
 	err := unix.Dup2(from, to)
 	unix.CloseOnExec(to)
 	return err
 }
 
-// poll waits in milliseconds, rounded up: to wake before the moment that was asked for would be a
-// busy loop.
+// poll waits in milliseconds, rounded up: waking too early would make the caller poll in a busy
+// loop.
 func poll(fds []unix.PollFd, timeout time.Duration) (int, error) {
 	if timeout < 0 {
 		return unix.Poll(fds, -1)
@@ -52,6 +52,6 @@ func poll(fds []unix.PollFd, timeout time.Duration) (int, error) {
 	return unix.Poll(fds, int((timeout+time.Millisecond-1)/time.Millisecond))
 }
 
-// StopSelf stops this process. The Go runtime cannot go back to the default of a signal that it was
-// told to catch, so it is SIGSTOP for any sig.
+// StopSelf stops this process. The Go runtime cannot restore the default of a signal that it
+// catches, so it uses SIGSTOP for any sig.
 func StopSelf(unix.Signal) { _ = unix.Kill(os.Getpid(), unix.SIGSTOP) }

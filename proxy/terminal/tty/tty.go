@@ -1,5 +1,5 @@
-// Package tty is the user's terminal: its raw mode and the way back, its size, and readiness:
-// poll(2) together with a wake pipe. It knows nothing of the program that runs, nor of the network.
+// Package tty is the user's terminal: raw mode and its end, the size, and readiness, by poll(2)
+// together with a wake pipe. It must not depend on the program that runs, or on the network.
 package tty
 
 import (
@@ -15,31 +15,31 @@ import (
 	"terminalproxy/proxy/terminal/nonblock"
 )
 
-// ErrAgain says that a read or write would have had to wait, as the system does; wait with a
-// [Poller].
+// ErrAgain is returned for a read or write that would have to wait. It is the system's own error.
+// Wait with a [Poller].
 var ErrAgain error = unix.EAGAIN
 
-// Unlock is RM for KAM (ECMA-48 7.2.7): the keyboard sends again after a program or another process
-// has locked it.
+// Unlock is RM for KAM (ECMA-48 7.2.7): it unlocks a keyboard that a program or another process has
+// locked.
 const Unlock = "\x1b[2l"
 
-// Terminal is the pair of descriptors a user sits at. The methods may be called from one goroutine
-// each way: one reads, one writes.
+// Terminal is the pair of descriptors of a user's terminal. One goroutine may read and one may
+// write.
 type Terminal struct {
 	in, out       int
 	inTTY, outTTY bool
 	write         func(fd int, p []byte) (int, error) // of the screen
-	own           []int                               // descriptors that we opened and close
+	own           []int                               // descriptors that Close closes
 	saved         *term.State
-	raw           *unix.Termios // what EnterRawMode has set
-	absent        *absent       // nil for a user's terminal
+	raw           *unix.Termios   // what EnterRawMode has set
+	absent        *absentTerminal // nil for a user's terminal
 	left          left
 	pollers       []*Poller
 }
 
-// Open looks at the user's standard input and output. Where one is a terminal it is opened anew, so
-// that it can be made non-blocking without touching the open file description that the user's shell
-// goes on using.
+// Open returns the terminal of the user's standard input and output. It opens each one that is a
+// terminal again, to make it non-blocking without changing the open file description that the
+// user's shell keeps using.
 func Open(in, out *os.File) (*Terminal, error) {
 	t := &Terminal{write: unix.Write}
 	var err error
@@ -77,8 +77,8 @@ func FindTerminal(files ...*os.File) (terminal *os.File, shut func()) {
 	return nil, func() {}
 }
 
-// PointAtNull points the descriptor of f at /dev/null: the other end of a pipe then sees its end
-// when the program closes its own.
+// PointAtNull makes the descriptor of f refer to /dev/null. If f was a pipe, its other end then
+// sees the end of the file as soon as the program closes its copy.
 func PointAtNull(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -97,8 +97,8 @@ func PointAtNull(f *os.File) error {
 	return err
 }
 
-// openOwn returns a descriptor of our own for f: a non-blocking one of the same terminal if f is
-// one and can be opened again, else a duplicate that blocks as f does.
+// openOwn returns a new descriptor for f: a non-blocking one of the same terminal, if f is a
+// terminal that can be opened again, otherwise a duplicate that blocks as f does.
 func (t *Terminal) openOwn(f *os.File, access int) (fd int, isTTY bool, err error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -124,9 +124,9 @@ func (t *Terminal) openOwn(f *os.File, access int) (fd int, isTTY bool, err erro
 	return fd, isTTY, nil
 }
 
-// reopen opens the terminal behind fd once more, non-blocking; -1 when it cannot be opened by name
-// (another user's terminal after su, a container without its devpts) or the name means another
-// device by now.
+// reopen opens the terminal behind fd again, non-blocking. It returns -1 if the terminal cannot be
+// opened by name (another user's terminal after su, a container without its devpts), or if the name
+// now means another device.
 func reopen(fd, access int) int {
 	name := ttyName(fd)
 	if name == "" {
@@ -150,7 +150,7 @@ func (t *Terminal) HasKeyboard() bool { return t.inTTY && !t.IsLeft() }
 
 // HasScreen reports whether standard output is a terminal, or a person watches an absent one.
 func (t *Terminal) HasScreen() bool {
-	return t.outTTY && !t.IsLeft() || t.absent != nil && t.absent.looked.Load()
+	return t.outTTY && !t.IsLeft() || t.absent != nil && t.absent.watched.Load()
 }
 
 // Size returns the size of the screen in cells. Without a screen it asks the keyboard's terminal,
@@ -173,7 +173,8 @@ func (t *Terminal) Size() (cols, rows int, err error) {
 	return 0, 0, errors.New("neither standard input nor standard output is a terminal with a size")
 }
 
-// CellSize returns the size of a cell of the screen in pixels, 0 if the terminal does not say.
+// CellSize returns the size of a cell of the screen in pixels, 0 if the terminal does not report
+// it.
 func (t *Terminal) CellSize() (width, height int) {
 	ws, err := unix.IoctlGetWinsize(t.out, unix.TIOCGWINSZ)
 	if err != nil || ws.Col == 0 || ws.Row == 0 {
@@ -192,8 +193,8 @@ func (t *Terminal) Termios() *unix.Termios {
 	return got
 }
 
-// TranslatesNewlines reports whether the screen's terminal makes a new line of each line feed by
-// itself (termios(3), OPOST and ONLCR).
+// TranslatesNewlines reports whether the screen's terminal itself makes a new line of each line
+// feed (termios(3), OPOST and ONLCR).
 func (t *Terminal) TranslatesNewlines() bool {
 	now, err := unix.IoctlGetTermios(t.out, ioctlGetTermios)
 	return err == nil && now.Oflag&newLines == newLines
@@ -201,7 +202,7 @@ func (t *Terminal) TranslatesNewlines() bool {
 
 const newLines = unix.OPOST | unix.ONLCR
 
-// SetNewlineTranslation has the screen's terminal do so, or not.
+// SetNewlineTranslation turns that translation of the screen's terminal on or off.
 func (t *Terminal) SetNewlineTranslation(on bool) error {
 	now, err := unix.IoctlGetTermios(t.out, ioctlGetTermios)
 	if err != nil {
@@ -216,8 +217,8 @@ func (t *Terminal) SetNewlineTranslation(on bool) error {
 	return nil
 }
 
-// EnterRawMode switches the keyboard to raw mode (termios cfmakeraw): every byte comes at once and
-// has no special meaning. Without a keyboard EnterRawMode does nothing.
+// EnterRawMode switches the keyboard to raw mode (termios cfmakeraw): every byte arrives at once
+// and has no special meaning. Without a keyboard EnterRawMode does nothing.
 func (t *Terminal) EnterRawMode() error {
 	if !t.HasKeyboard() {
 		return nil
@@ -231,7 +232,7 @@ func (t *Terminal) EnterRawMode() error {
 }
 
 // RestoreIfUnchanged is Restore if no other process has changed the line settings since
-// EnterRawMode: a shell that was faster keeps its own.
+// EnterRawMode. A shell that was faster keeps its own settings.
 func (t *Terminal) RestoreIfUnchanged() error {
 	if now := t.Termios(); now == nil || t.raw == nil || *now != *t.raw {
 		t.ForgetLineSettings()
@@ -239,8 +240,7 @@ func (t *Terminal) RestoreIfUnchanged() error {
 	return t.Restore()
 }
 
-// Restore puts the line settings back as they were before EnterRawMode. It may be called more than
-// once.
+// Restore restores the line settings from before EnterRawMode. It may be called more than once.
 func (t *Terminal) Restore() error {
 	if t.saved == nil {
 		return nil
@@ -252,11 +252,11 @@ func (t *Terminal) Restore() error {
 	return nil
 }
 
-// Read reads what was typed, at most len(p) bytes. It returns ErrAgain when nothing is there,
-// io.EOF's role is played by 0, nil. Without a terminal it may block: wait for readiness first.
+// Read reads what was typed, at most len(p) bytes. It returns ErrAgain if there are no bytes, and
+// 0, nil at the end of the input. Without a terminal it may block: wait for readiness first.
 func (t *Terminal) Read(p []byte) (int, error) { return retryTransfer(unix.Read, t.in, p) }
 
-// Write writes to the screen what it takes now, and returns how much that was; ErrAgain when it
+// Write writes as much as the screen takes now, and returns how much that was, or ErrAgain if it
 // takes nothing.
 func (t *Terminal) Write(p []byte) (int, error) {
 	if t.absent != nil {
@@ -266,7 +266,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 }
 
 // WriteAll writes all of p, waiting up to patience for a screen that does not take output. It is
-// for the last words of a session, after the goroutine that writes has ended.
+// for the end of a session, after the goroutine that writes has ended.
 func (t *Terminal) WriteAll(p []byte, patience time.Duration) error {
 	if t.absent != nil {
 		_, err := t.absent.sendOutput(p)
@@ -285,7 +285,7 @@ func (t *Terminal) WriteAll(p []byte, patience time.Duration) error {
 			if left <= 0 {
 				return ErrAgain
 			}
-			if err := wait1(t.out, unix.POLLOUT, left); err != nil {
+			if err := waitReady(t.out, unix.POLLOUT, left); err != nil {
 				return err
 			}
 		}
@@ -293,7 +293,7 @@ func (t *Terminal) WriteAll(p []byte, patience time.Duration) error {
 	return nil
 }
 
-// Descriptors are those to poll, for [NewPoller]: the keyboard's and the screen's.
+// Descriptors returns the descriptors of keyboard and screen, for [NewPoller].
 func (t *Terminal) Descriptors() (keyboard, screen int) { return t.in, t.out }
 
 // Poller makes a poller for a descriptor to read and one to write, which Close closes.
@@ -316,7 +316,7 @@ func (t *Terminal) Close() {
 	t.own = nil
 }
 
-// retryTransfer reads or writes, and again if a signal came.
+// retryTransfer reads or writes, and repeats it after a signal.
 func retryTransfer(call func(int, []byte) (int, error), fd int, p []byte) (int, error) {
 	for {
 		n, err := call(fd, p)

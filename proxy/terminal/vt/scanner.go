@@ -1,6 +1,6 @@
 package vt
 
-// Kind says which part of a stream has ended.
+// Kind is the kind of a sequence.
 type Kind uint8
 
 // Kinds of sequences.
@@ -11,17 +11,17 @@ const (
 	Command             // an OSC that was not cancelled
 )
 
-// Sequence is one that has ended.
+// Sequence is a sequence that has ended.
 type Sequence struct {
 	Kind  Kind
 	Inter byte // the last intermediate of an Escape, 0 without one
 	Final byte // of a Control or an Escape
-	// Text holds what stands between CSI and the final byte, or the first MaxParams bytes of a
+	// Text holds the bytes between CSI and the final byte, or the first MaxParams bytes of a
 	// Command. It is valid until the next call.
 	Text []byte
 }
 
-// Where the scanner stands between two bytes.
+// The states of the scanner between two bytes.
 const (
 	ground = iota
 	escape
@@ -44,14 +44,14 @@ type Scanner struct {
 func (s *Scanner) IsAtGround() bool { return s.at == ground }
 
 // Next reads p up to the end of the first sequence that ends there, or all of p. It returns that
-// sequence and the number of bytes read. It does not allocate. It returns None for a sequence
-// cancelled or too long.
+// sequence and the number of bytes read. It does not allocate. The sequence is of kind None if it
+// was cancelled, or is too long.
 func (s *Scanner) Next(p []byte) (q Sequence, n int) {
 	if s.at == ground {
 		if n = nextEscape(p, 0); n == len(p) {
 			return Sequence{}, n
 		}
-		if size := plain(p, n); size > 0 {
+		if size := plainLen(p, n); size > 0 {
 			return Sequence{Kind: Control, Text: p[n+2 : n+size-1], Final: p[n+size-1]}, n + size
 		}
 		s.at, s.inter = escape, 0
@@ -59,7 +59,7 @@ func (s *Scanner) Next(p []byte) (q Sequence, n int) {
 	}
 	for ; n < len(p); n++ {
 		if s.at == command || s.at == text {
-			if n += s.run(p[n:]); n == len(p) {
+			if n += s.readText(p[n:]); n == len(p) {
 				break
 			}
 		}
@@ -84,8 +84,8 @@ func (s *Scanner) endedSequence(kind Kind, c byte) Sequence {
 	return Sequence{}
 }
 
-// run takes the text of a string up to the next control and returns how much it is.
-func (s *Scanner) run(p []byte) (n int) {
+// readText reads the text of a string up to the next control, and returns its length.
+func (s *Scanner) readText(p []byte) (n int) {
 	n = nextControl(p)
 	if s.at == command {
 		s.n += uint8(copy(s.b[s.n:], p[:n]))
@@ -93,7 +93,7 @@ func (s *Scanner) run(p []byte) (n int) {
 	return n
 }
 
-// takeByte reads a byte of a sequence, or a control within a string. It reports whether a sequence
+// readByte reads a byte of a sequence, or a control within a string. It reports whether a sequence
 // ended, and its kind.
 func (s *Scanner) readByte(c byte) (kind Kind, ended bool) {
 	before := s.at
@@ -117,7 +117,7 @@ func (s *Scanner) readByte(c byte) (kind Kind, ended bool) {
 	return None, false
 }
 
-// readParameter takes a byte of a control sequence.
+// readParameter reads a byte of a control sequence.
 func (s *Scanner) readParameter(c byte) (kind Kind, ended bool) {
 	switch {
 	case c < ' ' || c == del: // obeyed or ignored, and the sequence goes on
@@ -136,7 +136,7 @@ func (s *Scanner) readParameter(c byte) (kind Kind, ended bool) {
 	return None, true
 }
 
-// readEscape takes a byte after ESC.
+// readEscape reads a byte after ESC.
 func (s *Scanner) readEscape(c byte) (kind Kind, ended bool) {
 	switch {
 	case c < ' ' || c == del:

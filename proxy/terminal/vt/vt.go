@@ -1,8 +1,8 @@
 // Package vt cuts a program's output into text and sequences, as a UTF-8 terminal reads them
-// (ECMA-48, 7-bit forms), so that each byte is read once for every package that follows the output.
-// A [Cutter] marks where the sequences of a chunk begin, and which are plain control sequences:
-// nearly all are. A [Scanner] reads the others, across the ends of chunks. Both are pure and
-// allocate nothing in steady use. The package must not know what a sequence means.
+// (ECMA-48, 7-bit forms), so that each byte is scanned once for all packages that follow the
+// output. A [Cutter] marks where the sequences of a chunk begin, and which are plain control
+// sequences, as nearly all are. A [Scanner] reads the others, across the ends of chunks. Both are
+// pure and allocate nothing in steady use. The package must not know what a sequence means.
 package vt
 
 import (
@@ -18,8 +18,8 @@ const (
 	del = 0x7f
 )
 
-// MaxParams bounds, in bytes, how much is kept of the parameters of a control sequence and of the
-// text of an OSC. A control sequence with this many or more is ignored, as terminals do.
+// MaxParams is how many bytes of the parameters of a control sequence, or of the text of an OSC,
+// are kept. A control sequence with this many or more is ignored, as terminals do.
 const MaxParams = 128
 
 // Chunk holds a piece of a stream with its cuts. It is valid until its maker is called again.
@@ -66,7 +66,7 @@ func (c *Cutter) Cut(p []byte) Chunk {
 	cuts := c.cuts[:0]
 	for i := nextEscape(p, 0); i < len(p); i = nextEscape(p, i) {
 		cut := Cut{At: uint32(i)}
-		if n := plain(p, i); n > 0 {
+		if n := plainLen(p, i); n > 0 {
 			cut.Size, cut.First, cut.Final = uint16(n), p[i+2], p[i+n-1]
 			i += n
 		} else {
@@ -78,9 +78,9 @@ func (c *Cutter) Cut(p []byte) Chunk {
 	return Chunk{Bytes: p, Cuts: cuts}
 }
 
-// plain returns the length of the control sequence of ordinary characters that begins with the ESC
-// p[at], or 0 if p[at] begins another sequence or only a part of one.
-func plain(p []byte, at int) int {
+// plainLen returns the length of the plain control sequence that begins with the ESC p[at], or 0 if
+// p[at] begins another sequence or an incomplete one.
+func plainLen(p []byte, at int) int {
 	i := at + 2
 	if i >= len(p) || p[at+1] != '[' {
 		return 0
@@ -107,8 +107,8 @@ func plain(p []byte, at int) int {
 	return 0
 }
 
-// nextEscape returns the index of the next ESC from p[i] on, or the length of p. An ESC is mostly
-// near, and calling IndexByte for a few bytes costs more than looking.
+// nextEscape returns the index of the next ESC from p[i] on, or the length of p. An ESC is usually
+// near, and for a few bytes a call of IndexByte costs more than this loop.
 func nextEscape(p []byte, i int) int {
 	for range 4 {
 		if i+8 > len(p) {

@@ -177,8 +177,8 @@ func TestScanner(t *testing.T) {
 	}
 }
 
-// plain is the pattern of vt.Cut.Size.
-var plain = regexp.MustCompile(fmt.Sprintf(`^\x1b\[[ -?]{0,%d}[@-~]`, vt.MaxParams-1))
+// plainLen is the pattern of vt.Cut.Size.
+var plainLen = regexp.MustCompile(fmt.Sprintf(`^\x1b\[[ -?]{0,%d}[@-~]`, vt.MaxParams-1))
 
 // FuzzCuts checks that there is a cut at each ESC, plain where the pattern says so. The result
 // depends neither on how the stream is cut, nor on whether the cuts or a scanner found the plain
@@ -198,7 +198,7 @@ func FuzzCuts(f *testing.F) {
 			if skipped := in[at:cut.At]; bytes.ContainsRune(skipped, 0x1b) {
 				t.Fatalf("%q: no cut in %q", in, skipped)
 			}
-			if got := plain.Find(in[cut.At:]); len(got) != int(cut.Size) {
+			if got := plainLen.Find(in[cut.At:]); len(got) != int(cut.Size) {
 				t.Fatalf("%q: cut %d is %d long, not %d", in, i, cut.Size, len(got))
 			}
 			if cut.Size > 0 && (cut.First != in[cut.At+2] || cut.Final != in[cut.At+uint32(cut.Size)-1]) {

@@ -56,7 +56,7 @@ func (p *page) restoreTerminal() {
 	if p.lines.Load() == 0 {
 		return
 	}
-	// A faster shell has its own settings in force.
+	// A shell that was faster has set its own.
 	now, err := unix.IoctlGetTermios(keyboardFD, ioctlGetTermios)
 	if err == nil && isAlike(*now, p.raw) {
 		saved := p.saved
@@ -64,7 +64,7 @@ func (p *page) restoreTerminal() {
 	}
 }
 
-// writeAll writes to the screen, which may not block and may refuse output for a moment.
+// writeAll writes to the screen, which may be non-blocking and refuse output for a moment.
 func writeAll(b []byte) {
 	for end := time.Now().Add(screenPatience); len(b) > 0; {
 		n, err := unix.Write(screenFD, b)

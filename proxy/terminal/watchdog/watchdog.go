@@ -1,19 +1,19 @@
 // Package watchdog restores the user's terminal if the proxy could not: after SIGKILL, or a crash.
 // It is a second process, the same program under another name. It sleeps until the proxy is gone,
 // writes the proxy's last exit sequence to the terminal, restores the line settings, and ends. It
-// knows neither programs nor agents.
+// must not depend on programs or agents.
 //
 // The watchdog is the proxy's child and not its parent. The user's shell would wait for a parent,
 // which must start before the program: this makes `proxy true` 1.8 ms slower (4.3 ms over bare
-// instead of 2.5, measured). It also only moves the trouble, because users kill the process that
-// the shell knows. The child starts after the program has run for a moment, so starts cost nothing.
-// It races against the shell: on an idle machine it restores the terminal before the prompt in
-// eight or nine cases of ten, on a busy one less often. If the shell is faster, its line settings
-// are left alone, the modes return just after the prompt, and rows that the shell scrolled keep
-// their place.
+// instead of 2.5, measured). It would also only move the problem, because users kill the process
+// that the shell knows. The child starts after the program has run for a moment, so starts cost
+// nothing. It races against the shell: on an idle machine it restores the terminal before the
+// prompt in eight or nine cases of ten, on a busy one less often. If the shell is faster, its line
+// settings are left alone, the modes return just after the prompt, and rows that the shell scrolled
+// keep their place.
 //
-// The exit sequence lies in shared memory, so that a change of it wakes no process. It is replaced
-// as a whole: a proxy killed during a change leaves the former one.
+// The exit sequence is in shared memory, so that a change of it wakes no process. It is replaced as
+// a whole: a proxy killed during a change leaves the former one.
 package watchdog
 
 import (
@@ -103,8 +103,9 @@ func (w *Watchdog) SetExit(line, modes []byte) {
 	w.page.which.Store(next)
 }
 
-// SetLines replaces the line settings: saved to return to, and raw, those in force. If one is nil,
-// the watchdog leaves the settings alone, as during a suspension, when they belong to the shell.
+// SetLines replaces the line settings: saved are those to restore, and raw the present ones. If one
+// is nil, the watchdog leaves the settings alone, as during a suspension, when they belong to the
+// shell.
 func (w *Watchdog) SetLines(saved, raw *unix.Termios) {
 	w.page.lines.Store(0)
 	if w.conf.Keyboard >= 0 && saved != nil && raw != nil {
