@@ -58,7 +58,7 @@ func VisibleRow(row string) string {
 			if end := strings.Index(row, "\x1b\\"); end >= 0 {
 				n = end + len("\x1b\\")
 			}
-		} else if end := strings.IndexFunc(row[2:], func(r rune) bool {
+		} else if end := strings.IndexFunc(row[min(2, n):], func(r rune) bool {
 			return r >= '@' && r <= '~'
 		}); end >= 0 {
 			if n = 2 + end + 1; row[n-1] == 'm' {
