@@ -32,7 +32,7 @@ const (
 // SecretPrompt is how certain a proxy is that a program asks for a secret.
 type SecretPrompt string
 
-// The kinds of prompts.
+// The degrees of certainty.
 const (
 	SecretNone SecretPrompt = ""
 	SecretHard SecretPrompt = "hard" // the terminal's line settings say so

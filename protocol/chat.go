@@ -120,7 +120,7 @@ type ChatImage struct {
 	By      string `json:"by,omitempty"`
 	// Image is its id, chosen by the sender.
 	Image   string `json:"image"`
-	Size    int    `json:"size"`   // of all of it, in bytes
+	Size    int    `json:"size"`   // of the whole image, in bytes
 	Offset  int    `json:"offset"` // of this part
 	DataB64 []byte `json:"dataB64"`
 }
@@ -149,8 +149,8 @@ type ChatInterrupt struct {
 	By      string `json:"by,omitempty"`
 }
 
-// ChatRecord is an entry of a conversation: beside Number and At it has one of the others, and Why
-// with a State.
+// ChatRecord is an entry of a conversation: besides Number and At, exactly one of the other fields
+// is set, and Why only with a State.
 type ChatRecord struct {
 	Number  uint64       `json:"number"` // from 1; numbers only grow, and some are left out
 	At      int64        `json:"at"`
@@ -207,7 +207,8 @@ type ChatItem struct {
 	Cut int `json:"cut,omitempty"`
 }
 
-// ChatPiece holds a part of a text still being written. Its item follows under the same id, whole.
+// ChatPiece holds a part of a text that is still being written. The whole text follows as an item
+// with the same id.
 type ChatPiece struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
@@ -220,12 +221,12 @@ type ChatRequest struct {
 	By    string          `json:"by,omitempty"`
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
-	Why   string          `json:"why,omitempty"` // the agent's words
-	// Allows are the verdicts of an approval that allow, in the agent's order.
+	Why   string          `json:"why,omitempty"` // in the agent's words
+	// Allows are the verdicts that allow the call, in the agent's order.
 	Allows []ChatChoice   `json:"allows,omitempty"`
 	Form   []ChatQuestion `json:"form,omitempty"`
-	// AtTerminal is why the request cannot be allowed from elsewhere: it is not shown in full
-	// there.
+	// AtTerminal is why the request can be allowed only at the session's terminal: elsewhere it is
+	// not shown in full.
 	AtTerminal string `json:"atTerminal,omitempty"`
 	// Until is when an unanswered request is refused, in ms since 1970; 0 for never.
 	Until int64 `json:"until,omitempty"`
@@ -237,7 +238,7 @@ type ChatChoice struct {
 	Covers  string `json:"covers,omitempty"`
 }
 
-// Verdicts that allow. A missing verdict allows nothing.
+// Verdicts that allow a call. A missing verdict refuses it.
 const (
 	ChatOnce       = "once"
 	ChatForSession = "session"
@@ -261,7 +262,7 @@ type ChatOption struct {
 // ChatReply answers a request. The zero value refuses it.
 type ChatReply struct {
 	Verdict string `json:"verdict,omitempty"`
-	// Replies are the labels and the words that answer a form, by the question's id.
+	// Replies are the chosen labels and the free texts that answer a form, by the question's id.
 	Replies map[string][]string `json:"replies,omitempty"`
 	// Words is a text for the agent, with a refusal.
 	Words string `json:"words,omitempty"`
@@ -295,10 +296,10 @@ const (
 // Signed returns the bytes that an owner signs for a prompt: see [Keys.Signed].
 func (m *ChatSend) Signed(startedAt int64) []byte {
 	signed := fmt.Appendf(nil, "%s chat.send\n%s %d\n%d %d\n%s\n",
-		Version, counted(m.SessionID), startedAt, m.KeyNo, m.At, counted(m.Text))
+		Version, lengthPrefixed(m.SessionID), startedAt, m.KeyNo, m.At, lengthPrefixed(m.Text))
 	for _, i := range m.Images {
 		signed = fmt.Appendf(signed, "%s %s %s\n",
-			counted(i.ID), counted(i.Name), counted(i.SHA256))
+			lengthPrefixed(i.ID), lengthPrefixed(i.Name), lengthPrefixed(i.SHA256))
 	}
 	return signed
 }
@@ -307,13 +308,13 @@ func (m *ChatSend) Signed(startedAt int64) []byte {
 // a request is unique, so an answer needs no number.
 func (m *ChatAnswer) Signed(startedAt int64) []byte {
 	signed := fmt.Appendf(nil, "%s chat.answer\n%s %d\n%s %d\n%s %s %d\n",
-		Version, counted(m.SessionID), startedAt, counted(m.Request), m.At,
-		counted(m.Answer.Verdict), counted(m.Answer.Words), len(m.Answer.Replies))
+		Version, lengthPrefixed(m.SessionID), startedAt, lengthPrefixed(m.Request), m.At,
+		lengthPrefixed(m.Answer.Verdict), lengthPrefixed(m.Answer.Words), len(m.Answer.Replies))
 	for _, id := range slices.Sorted(maps.Keys(m.Answer.Replies)) {
 		replies := m.Answer.Replies[id]
-		signed = fmt.Appendf(signed, "%s %d", counted(id), len(replies))
+		signed = fmt.Appendf(signed, "%s %d", lengthPrefixed(id), len(replies))
 		for _, reply := range replies {
-			signed = fmt.Appendf(signed, " %s", counted(reply))
+			signed = fmt.Appendf(signed, " %s", lengthPrefixed(reply))
 		}
 		signed = append(signed, '\n')
 	}

@@ -19,19 +19,18 @@ type ChatAsk struct {
 	AgentID   string `json:"agentId,omitempty"`
 	AgentName string `json:"agentName,omitempty"`
 	TokenID   string `json:"tokenId,omitempty"`
-	// Tool and Input are the tool that it wants to call and its arguments, any JSON.
+	// Tool and Input are the tool that the asker wants to call and its arguments, any JSON.
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
 	// Why is shown as a quotation of the asker.
 	Why string `json:"why,omitempty"`
-	// Allows are the verdicts of an approval that allow. They have no effect with a Form, which has
-	// questions.
+	// Allows are the verdicts that allow the call. They have no effect with a Form.
 	Allows []ChatChoice   `json:"allows,omitempty"`
 	Form   []ChatQuestion `json:"form,omitempty"`
 }
 
-// ChatAskResult answers a [ChatAsk]. By names the person who answered; it is "" without an answer,
-// and then Why is the reason. A missing verdict allows nothing.
+// ChatAskResult answers a [ChatAsk]. By names the person who answered. If nobody did, By is "" and
+// Why is the reason. A missing verdict refuses the call.
 type ChatAskResult struct {
 	RequestID string    `json:"requestId"`
 	SessionID string    `json:"sessionId"`
@@ -57,7 +56,7 @@ func (m *ChatAsk) check() error {
 	return c.checkAllows(m.Allows).checkForm(m.Form).done()
 }
 
-// checkAllows checks the verdicts that allow: each may occur once.
+// checkAllows checks that each verdict is known and occurs at most once.
 func (c *checks) checkAllows(all []ChatChoice) *checks {
 	seen := map[string]bool{}
 	for _, a := range all {
@@ -71,8 +70,7 @@ func (c *checks) checkAllows(all []ChatChoice) *checks {
 	return c
 }
 
-// checkForm checks questions: each must have a unique id, and all must fit the limits of what can
-// be shown.
+// checkForm checks that each question has a unique id and that all of them can be shown.
 func (c *checks) checkForm(all []ChatQuestion) *checks {
 	if n := len(all); n > MaxChatForm {
 		c.fail(CodeTooLarge, "form", "has %d questions, the limit is %d", n, MaxChatForm)

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// checks collects the first complaint about a message; later ones are dropped.
+// checks keeps the first complaint about a message; later ones are dropped.
 type checks struct{ err *FieldError }
 
 func (c *checks) fail(code Code, field, format string, args ...any) {

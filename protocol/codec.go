@@ -34,12 +34,12 @@ func (e *FieldError) Reply() *Error {
 	return &Error{RequestID: e.RequestID, Code: e.Code, Message: e.Error(), Field: e.Field}
 }
 
-// Check checks a message for a peer in the same process, without a frame, as [Encode] and [Decode]
-// would. The error is a *FieldError.
+// Check checks a message for a peer in the same process as [Encode] and [Decode] do, without making
+// a frame. The error is a *FieldError.
 func Check(m Message) error { return m.check() }
 
 // Encode returns the frame of m. It fails with a *FieldError if m may not be sent, so that a
-// sender's mistake is found here and not at the far end.
+// sender's mistake surfaces here and not at the far end.
 func Encode(m Message) ([]byte, error) {
 	var f *frame
 	switch m := m.(type) {
@@ -72,7 +72,7 @@ func encode(m Message) ([]byte, error) {
 	if err := body.Encode(m); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", kind, err)
 	}
-	// The body is {...} and a line feed: its brace gives way to the type.
+	// The body is {...} and a line feed. Its opening brace is cut: the head already has one.
 	out := frame.Bytes()
 	out = append(out[:head], out[head+1:frame.Len()-1]...)
 	if len(out) > MaxMessage {
@@ -108,8 +108,8 @@ func Decode(frame []byte, limit int) (Message, error) {
 		}
 	}
 	m := newMessage(head.kind)
-	if m == nil || head.twice != "" {
-		return nil, head.wordComplaint(frame)
+	if m == nil || head.duplicate != "" {
+		return nil, head.describeFault(frame)
 	}
 	if err := json.Unmarshal(frame, m); err != nil {
 		return nil, fieldError(err, head.requestID)
@@ -140,7 +140,7 @@ func fieldError(err error, requestID string) *FieldError {
 	return out
 }
 
-// article returns the noun for a JSON value, with its article.
+// article puts the indefinite article before the name of a JSON type.
 func article(value string) string {
 	if strings.HasPrefix(value, "array") {
 		return "an " + value
@@ -148,7 +148,8 @@ func article(value string) string {
 	return "a " + value
 }
 
-// jsonWords name the JSON that a Go type is decoded from, unless it is an object.
+// jsonWords describes the JSON value that each kind of Go type is decoded from, unless it is an
+// object.
 //
 //exhaustive:ignore
 var jsonWords = map[reflect.Kind]string{

@@ -26,12 +26,12 @@ const (
 	ReasonReplaced  Reason = "replaced"  // a newer request of the same agent replaced it
 )
 
-// The deciders about control, for people, besides the names of owners elsewhere. By is empty
-// without a decision: an end by itself has its [Reason], and in its own terminal an agent need not
-// ask.
+// Values of By, which tells people who decided about control, besides the names of owners
+// elsewhere. By is empty if nobody decided: control can end by itself (see [Reason]), and an agent
+// in its own terminal need not ask.
 const (
 	ByTerminal = "the terminal" // the user, at the session's own terminal
-	ByFlag     = "--grant"      // what the user set when the session began, or for every session
+	ByFlag     = "--grant"      // a setting of the user for the session, or for every session
 )
 
 // ControlRequest asks the user for control. It is answered by a [ControlGrant] or a
@@ -52,8 +52,8 @@ type ControlRequest struct {
 	// the agent reports them.
 	Program string `json:"program,omitempty"`
 	Parent  string `json:"parent,omitempty"`
-	// Epoch is the epoch that the agent saw, and At when it asked, in Unix milliseconds, if it
-	// proves a token of this machine.
+	// Epoch is the epoch that the agent saw, and At when it asked, in Unix milliseconds. Both are
+	// set if the agent proves that it has a token of this machine.
 	Epoch uint64 `json:"epoch,omitempty"`
 	At    int64  `json:"at,omitempty"`
 	// ProofB64 is the Ed25519 signature over [ControlRequest.Signed]: a gateway passes it on and
@@ -178,10 +178,10 @@ func (m *ControlDecide) Widens() bool {
 // gateway rewrites both.
 func (m *ControlDecide) Signed(startedAt int64) []byte {
 	signed := fmt.Appendf(nil, "%s decide\n%s %d\n%t %s %d %s %s\n%d %d\n",
-		Version, counted(m.SessionID), startedAt, m.Grant, counted(string(m.Level)), m.Seconds,
-		counted(m.AgentName), counted(m.Hide), m.Epoch, m.At)
+		Version, lengthPrefixed(m.SessionID), startedAt, m.Grant, lengthPrefixed(string(m.Level)), m.Seconds,
+		lengthPrefixed(m.AgentName), lengthPrefixed(m.Hide), m.Epoch, m.At)
 	if m.Mute != "" || m.Refuse {
-		signed = fmt.Appendf(signed, "%s %t\n", counted(m.Mute), m.Refuse)
+		signed = fmt.Appendf(signed, "%s %t\n", lengthPrefixed(m.Mute), m.Refuse)
 	}
 	return signed
 }
@@ -191,15 +191,15 @@ func (m *ControlDecide) Signed(startedAt int64) []byte {
 // [ControlDecide.Signed].
 func (m *ControlRequest) Signed(startedAt int64) []byte {
 	return fmt.Appendf(nil, "%s request\n%s %d\n%s %d %s\n%s %s\n%d %d\n",
-		Version, counted(m.SessionID), startedAt, counted(string(m.Level)), m.Seconds,
-		counted(m.Why), counted(m.Program), counted(m.Parent), m.Epoch, m.At)
+		Version, lengthPrefixed(m.SessionID), startedAt, lengthPrefixed(string(m.Level)), m.Seconds,
+		lengthPrefixed(m.Why), lengthPrefixed(m.Program), lengthPrefixed(m.Parent), m.Epoch, m.At)
 }
 
-// counted returns a string prefixed by its length in bytes, so that bytes of one signed field
+// lengthPrefixed returns a string prefixed by its length in bytes, so that bytes of one signed field
 // cannot be moved into another. Inlined in its callers, it would be 4 KiB.
 //
 //go:noinline
-func counted(s string) string { return fmt.Sprintf("%d:%s", len(s), s) }
+func lengthPrefixed(s string) string { return fmt.Sprintf("%d:%s", len(s), s) }
 
 // Signer is the owner who signed a message, according to the session's own machine.
 type Signer struct {
@@ -239,14 +239,14 @@ type Keyboard struct {
 	// AskingLevel and AskingReason are the requested level and the reason in the agent's words.
 	AskingLevel  Level  `json:"askingLevel,omitempty"`
 	AskingReason string `json:"askingReason,omitempty"`
-	// AskingSince is since when it asks.
+	// AskingSince is when that agent asked.
 	AskingSince int64 `json:"askingSince,omitempty"`
 }
 
-// What held input waits for.
+// The values of [Keyboard.HeldWhy]: what the agent's input waits for.
 const (
-	HeldConfirm = "confirm" // the user lets it through: the grant does not cover it
-	HeldLine    = "line"    // the user submits or clears the line, which holds text
+	HeldConfirm = "confirm" // for the user to confirm it, because the grant does not cover it
+	HeldLine    = "line"    // for the user to submit or clear the line, which holds text
 )
 
 // Holders of the keyboard.

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// Found is the lines of a history, and of the main screen after it, that match a regular
-// expression. Rows that the terminal wrapped are one line, up to [MaxJoined] of them.
+// Found holds the lines of a history, and of the main screen after it, that match a regular
+// expression. Rows that the terminal wrapped count as one line, up to [MaxJoined] of them.
 type Found struct {
-	// Count is how many lines match, of those that were searched.
+	// Count is how many of the searched lines match.
 	Count int `json:"count"`
 	// Rows are the first lines that match, each with the lines around it, in order.
 	Rows []FoundRow `json:"rows"`
-	// More is the number of the first line that matches and is not in Rows, or from which a search
-	// that was given up can go on; nil if there is nothing more.
+	// More is the number of the first match that is not in Rows, or of the line at which a search
+	// that was given up can continue; nil if there is nothing more.
 	More *uint64 `json:"more,omitempty"`
-	// Cut: the search took too long and was given up before the last row, so that Count does not
-	// count all.
+	// Cut is set if the search took too long and was given up before the last row, so that Count
+	// may be too low.
 	Cut bool `json:"cut,omitempty"`
-	// Gone is how many rows were dropped from the history before the search.
+	// Gone is how many rows the history had dropped before the search.
 	Gone uint64 `json:"gone,omitempty"`
 }
 
-// FoundRow is one line.
+// FoundRow is a line that matches, or one near it.
 type FoundRow struct {
 	// Line is the number of its first row.
 	Line uint64 `json:"line"`
@@ -33,18 +33,18 @@ type FoundRow struct {
 	// Rows is how many rows it takes; 0 for one.
 	Rows  int  `json:"rows,omitempty"`
 	Match bool `json:"match,omitempty"`
-	// Hidden: the line holds text which a person cannot see.
+	// Hidden is set if the line holds text that a person cannot see.
 	Hidden bool `json:"hidden,omitempty"`
 }
 
-// Wrap is a row that continues in the next one, since it reached the right edge of the screen.
+// Wrap marks a row that continues in the next one, because it reached the right edge of the screen.
 type Wrap struct {
 	Row int `json:"row"`
-	// Blanks is how many blanks end the row, which its text omits.
+	// Blanks counts the blanks at the end of the row, which its text omits.
 	Blanks int `json:"blanks,omitempty"`
 }
 
-// WrapsBefore returns those of wraps, in order, whose row is before row n.
+// WrapsBefore returns the wraps of the rows before row n. wraps must be in order.
 func WrapsBefore(wraps []Wrap, n int) []Wrap {
 	end, _ := slices.BinarySearchFunc(wraps, n, func(w Wrap, n int) int { return w.Row - n })
 	return slices.Clip(wraps[:end])
@@ -57,8 +57,8 @@ const MaxJoined = 100
 type Excerpt struct {
 	First uint64 // lasting number of Rows[0]
 	Rows  []string
-	// Hidden are the rows with text that a person cannot see, and Wraps those that continue in the
-	// next. Both are in order.
+	// Hidden lists the rows with text that a person cannot see, and Wraps those that continue in
+	// the next one. Both are in order.
 	Hidden []int
 	Wraps  []Wrap
 }
@@ -76,7 +76,7 @@ func (e Excerpt) Skip(n int) Excerpt {
 	return out
 }
 
-// indexesOf returns where in Hidden and Wraps the rows from n on begin.
+// indexesOf returns the indexes in Hidden and Wraps of the first entries for rows from n on.
 func (e Excerpt) indexesOf(n int) (hidden, wraps int) {
 	hidden, _ = slices.BinarySearch(e.Hidden, n)
 	wraps, _ = slices.BinarySearchFunc(e.Wraps, n, func(w Wrap, n int) int { return w.Row - n })
@@ -134,7 +134,7 @@ func (e Excerpt) lineBetween(row, end int) FoundRow {
 	_, at := e.indexesOf(row)
 	for i, text := range e.Rows[row:end] {
 		b.WriteString(text)
-		// Rows from the same process were never checked: they must not make a gateway panic.
+		// Wraps from the same process are not checked: they must not make a gateway panic.
 		if k := at + i; row+i+1 < end && k < len(e.Wraps) && e.Wraps[k].Row == row+i {
 			b.WriteString(strings.Repeat(" ", min(max(0, e.Wraps[k].Blanks), MaxSize)))
 		}
@@ -143,17 +143,17 @@ func (e Excerpt) lineBetween(row, end int) FoundRow {
 	return out
 }
 
-// MaxContext is the most rows before and after one that matches.
+// MaxContext is the most lines of context before and after a match.
 const MaxContext = 20
 
-// foundBytes bounds the text of the rows of one answer.
-const foundBytes = 256 << 10
+// maxFoundBytes bounds the text of the rows of one answer.
+const maxFoundBytes = 256 << 10
 
-// SearchTime is how long a search may take. It runs where the user's screen is followed, or where a
-// gateway's messages are: they wait.
+// SearchTime is how long a search may take. The user's screen, or a gateway's messages, are not
+// processed meanwhile.
 const SearchTime = 150 * time.Millisecond
 
-// Pattern is the compiled Match of m. The error is a *FieldError.
+// Pattern returns Match as a compiled regular expression. The error is a *FieldError.
 func (m *Read) Pattern() (*regexp.Regexp, error) {
 	re, err := CompilePattern("match", m.Match)
 	if bad, ok := errors.AsType[*FieldError](err); ok {
@@ -162,14 +162,15 @@ func (m *Read) Pattern() (*regexp.Regexp, error) {
 	return re, err
 }
 
-// Find looks for lines that match: at most most lines with context lines before and after each. It
-// gives up after 150 ms: see [Found.Cut].
+// Find searches for lines that match, and returns each with context lines before and after it, at
+// most most lines together. It gives up after [SearchTime]: see [Found.Cut].
 func (e Excerpt) Find(re *regexp.Regexp, context, most int) *Found {
 	end := time.Now().Add(SearchTime)
 	return e.find(re, context, most, func() bool { return time.Now().After(end) })
 }
 
-// find is [Excerpt.Find] until isOver says that it took too long. It asks after each line.
+// find is [Excerpt.Find] with isOver in place of the clock: called after each line, it reports
+// whether to give up.
 func (e Excerpt) find(re *regexp.Regexp, context, most int, isOver func() bool) *Found {
 	starts := e.joinLines()
 	line := func(i int) FoundRow { return e.lineBetween(starts[i], starts[i+1]) }
@@ -189,7 +190,7 @@ func (e Excerpt) find(re *regexp.Regexp, context, most int, isOver func() bool) 
 			continue
 		}
 		from, end := max(to, i-context), min(len(starts)-1, i+1+context)
-		switch full := len(out.Rows)+end-from > most && len(out.Rows) > 0 || size > foundBytes; {
+		switch full := len(out.Rows)+end-from > most && len(out.Rows) > 0 || size > maxFoundBytes; {
 		case i < to: // the line is already part of the previous match's context
 			if out.Rows[len(out.Rows)-(to-i)].Match = true; full {
 				continue

@@ -47,7 +47,7 @@ func TestFind(t *testing.T) {
 	}
 	long := make([]string, 10)
 	for i := range long {
-		long[i] = strings.Repeat("x", foundBytes/3)
+		long[i] = strings.Repeat("x", maxFoundBytes/3)
 	}
 	found := Excerpt{Rows: long}.Find(regexp.MustCompile("x"), 0, 100)
 	require.Equal(t, []int{10, 4, 4}, []int{found.Count, len(found.Rows), int(*found.More)}, "an answer is one message") //nolint:gosec // four

@@ -9,7 +9,7 @@ const MaxViewerInput = 2048
 // minHostKey is the length of the shortest key of a host: it has to be a secret.
 const minHostKey = 20
 
-// ProxyHost declares that this connection of a proxy can start sessions, only for agents that
+// ProxyHost declares that a proxy can start sessions over this connection, but only for agents that
 // present the same key. It is answered by [Done].
 type ProxyHost struct {
 	RequestID string `json:"requestId"`
@@ -29,8 +29,8 @@ type ProxyStart struct {
 	AgentID   string   `json:"agentId,omitempty"`
 	Name      string   `json:"name,omitempty"`
 	AgentName string   `json:"agentName,omitempty"`
-	// HostKey identifies the host by the secret that it shares only with this agent. A gateway
-	// never forwards it.
+	// HostKey selects the host by the secret that it shares only with this agent. A gateway never
+	// forwards it.
 	HostKey string `json:"hostKey,omitempty"`
 }
 

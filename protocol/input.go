@@ -15,12 +15,12 @@ type InputKind string
 // The kinds of input. Raw data is written as given.
 const (
 	InputRaw InputKind = ""
-	// names of keys, separated by blanks, encoded for the modes that are on.
+	// names of keys, separated by blanks, encoded for the current modes.
 	InputKeys  InputKind = "keys"
-	InputText  InputKind = "text"  // typed as is, without Enter
-	InputPaste InputKind = "paste" // cleaned, and bracketed when the program asked for that
-	InputMouse InputKind = "mouse" // an act of the mouse, reported as the program asked for
-	InputLines InputKind = "lines" // as paste when the program asked for brackets, else as text
+	InputText  InputKind = "text"  // typed as given, without Enter
+	InputPaste InputKind = "paste" // cleaned, and bracketed if the program asked for that
+	InputMouse InputKind = "mouse" // a mouse action, encoded as the program asked for
+	InputLines InputKind = "lines" // as paste if the program asked for brackets, else as text
 )
 
 // Status is the outcome of an input.
@@ -51,22 +51,23 @@ type Input struct {
 	// with one receipt, one condition and one consent of the user.
 	Parts  []InputPart `json:"parts,omitempty"`
 	Expect *Expect     `json:"expect,omitempty"`
-	// SettleMs: answer when the screen has been quiet for this long after the last byte; 0 answers
-	// at once.
+	// SettleMs delays the answer until the screen has been quiet for this long after the last byte;
+	// 0 answers at once.
 	SettleMs int64 `json:"settleMs,omitempty"`
 	// TimeoutMs bounds the wait for the user to stop typing and for the screen to settle.
 	TimeoutMs int64 `json:"timeoutMs,omitempty"`
 }
 
-// InputPart is typed at once. A mouse can only be the first of several.
+// InputPart is a part of an input that is typed at once. Only the first of several can be of the
+// kind mouse.
 type InputPart struct {
 	InputKind InputKind `json:"kind,omitempty"`
 	Data      string    `json:"data"`
 	At        *Cell     `json:"at,omitempty"`
 	On        string    `json:"on,omitempty"`
 	To        *Cell     `json:"to,omitempty"`
-	// Until, in a part of Parts, must come true after the part: the next part is typed then, and
-	// the receipt sent after the last one. Otherwise the rest is not typed. Stop are conditions
+	// Until, in a part of Parts, must come true after the part, before the next part is typed or,
+	// after the last one, the receipt is sent. Otherwise the rest is not typed. Stop are conditions
 	// that end the wait for Until without meeting it.
 	Until *Until  `json:"until,omitempty"`
 	Stop  []Until `json:"stop,omitempty"`
@@ -85,7 +86,7 @@ func (m *Input) All() []InputPart {
 	return []InputPart{{InputKind: m.InputKind, Data: m.Data, At: m.At, On: m.On, To: m.To}}
 }
 
-// Size returns the bytes of data that m types.
+// Size returns how many bytes of data m holds.
 func (m *Input) Size() (n int) {
 	for _, p := range m.All() {
 		n += len(p.Data)
@@ -105,18 +106,19 @@ type InputResult struct {
 	DroppedBytes int    `json:"droppedBytes,omitempty"`
 	// Ended is why control ended, if Status is dropped or control has ended by now.
 	Ended Reason `json:"ended,omitempty"`
-	// UnsubmittedBytes counts the bytes typed since the last Enter under the grant that ended: the
-	// program may still have them on its line.
+	// UnsubmittedBytes counts the bytes typed since the last Enter under the grant that ended: they
+	// may still be on the program's line.
 	UnsubmittedBytes int `json:"unsubmittedBytes,omitempty"`
-	// LeftOnLine quotes the program's line after control ended, if the program is at a line prompt.
+	// LeftOnLine quotes what is left on the program's line after control ended, if the program is
+	// at a line prompt.
 	LeftOnLine string `json:"leftOnLine,omitempty"`
 	// At is where the mouse acted.
 	At *Cell `json:"at,omitempty"`
 	// FromSeq is the screen's revision when the first byte was written. If Seq is the same, the
 	// screen did not react.
 	FromSeq uint64 `json:"fromSeq,omitempty"`
-	// Parts is, for an input with Parts, the outcome of each in order; the byte counts above are
-	// their sums.
+	// Parts holds the outcome of each part in order, for an input with Parts; the byte counts above
+	// are their sums.
 	Parts []PartResult `json:"parts,omitempty"`
 	Seq   uint64       `json:"seq,omitempty"`
 	Frame *Frame       `json:"frame,omitempty"`
@@ -130,8 +132,8 @@ type PartResult struct {
 	InputKind    InputKind `json:"kind,omitempty"`
 	WrittenBytes int       `json:"writtenBytes,omitempty"`
 	DroppedBytes int       `json:"droppedBytes,omitempty"`
-	// FromSeq is the screen's revision when the part's first byte was written, 0 if the part was
-	// not: what the part caused is newer.
+	// FromSeq is the screen's revision when the part's first byte was written, 0 if none was: the
+	// effects of the part are newer.
 	FromSeq uint64 `json:"fromSeq,omitempty"`
 	// Until is how the condition after the part ended, nil if the wait for it did not end.
 	Until *UntilResult `json:"until,omitempty"`
@@ -145,8 +147,8 @@ type UntilResult struct {
 	Came    *Until `json:"came,omitempty"`
 	Stopped bool   `json:"stopped,omitempty"`
 	Stood   string `json:"stood,omitempty"`
-	// Line is the line of the screen or of the output that has Matched, at most MaxShown characters
-	// from its start or from the match; for Waiting it is the cursor's.
+	// Line is the line of the screen or of the output that contains Matched, at most MaxShown
+	// characters from its start or from the match; for Waiting it is the cursor's line.
 	Line string `json:"line,omitempty"`
 }
 
@@ -192,7 +194,7 @@ func (c *checks) checkExpect(e *Expect) *checks {
 	return c
 }
 
-// checkParts checks what an input types. The proxy reads what a mouse does, and names of keys.
+// checkParts checks the parts of an input. The proxy itself parses mouse actions and names of keys.
 func (c *checks) checkParts(m *Input) *checks {
 	if len(m.Parts) == 0 {
 		return c.checkPart("", m.All()[0])
@@ -221,7 +223,7 @@ func (c *checks) checkParts(m *Input) *checks {
 	return c
 }
 
-// checkStep checks what must come true after a part.
+// checkStep checks the conditions after a part.
 func (c *checks) checkStep(p InputPart, last bool) *checks {
 	if p.Until == nil {
 		if len(p.Stop) > 0 {

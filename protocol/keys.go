@@ -9,20 +9,20 @@ const (
 	MaxPaste = 256 << 10
 )
 
-// Keys are keys typed by an owner who is elsewhere, at a page. The session's proxy checks the
-// signature itself: a gateway can neither make keys up nor repeat, reorder or omit some. They are
-// answered by [Done] when they are on their way to the program.
+// Keys holds keys that an owner typed elsewhere, at a page. The session's proxy checks the
+// signature itself: a gateway can neither make keys up nor repeat, reorder or omit some. It is
+// answered by [Done] when the keys are on their way to the program.
 type Keys struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
-	// KeyNo grows with every message signed with the same key. After is the number of the one that
-	// the owner sent before to this session; 0 begins anew.
+	// KeyNo grows with every message signed with the same key. After is the number of the previous
+	// message of the owner to this session; 0 starts a new sequence.
 	KeyNo uint64 `json:"keyNo"`
 	After uint64 `json:"after,omitempty"`
-	// At is when they were typed; they are void half a minute later.
+	// At is when the keys were typed; they are void half a minute later.
 	At int64 `json:"at"`
-	// InputKind is one of InputKeys, InputText, InputPaste and InputMouse, whose data is an act, a
-	// row and a column from 0: "wheel-down*3 12,40".
+	// InputKind is InputKeys, InputText, InputPaste or InputMouse. The data of InputMouse is an
+	// action, and a row and a column from 0: "wheel-down*3 12,40".
 	InputKind InputKind `json:"kind"`
 	Data      string    `json:"data"`
 	// More is set on a piece of a paste that another one follows. The paste is typed as a whole,
@@ -35,8 +35,8 @@ type Keys struct {
 // Signed returns the bytes that the owner signs, for this one session: see [ControlDecide.Signed].
 func (m *Keys) Signed(startedAt int64) []byte {
 	return fmt.Appendf(nil, "%s keys\n%s %d\n%d %d %d\n%s %t %s\n",
-		Version, counted(m.SessionID), startedAt, m.KeyNo, m.After, m.At,
-		counted(string(m.InputKind)), m.More, counted(m.Data))
+		Version, lengthPrefixed(m.SessionID), startedAt, m.KeyNo, m.After, m.At,
+		lengthPrefixed(string(m.InputKind)), m.More, lengthPrefixed(m.Data))
 }
 
 func (m *Keys) check() error {

@@ -16,8 +16,8 @@ type Note struct {
 	AgentName string `json:"agentName,omitempty"`
 	// TokenID is that of a [ControlRequest].
 	TokenID string `json:"tokenId,omitempty"`
-	// By is the person elsewhere who writes to the agent for the user; "" is the user at the
-	// session's own terminal.
+	// By names the person elsewhere who writes to the agent on the user's behalf; "" is the user at
+	// the session's own terminal.
 	By   string `json:"by,omitempty"`
 	Text string `json:"text"`
 }
@@ -37,7 +37,8 @@ const (
 	WaitsForAnswer Waiting = "question" // the user is asked something, or writes
 	WaitsForSecret Waiting = "password" // the program asks the user for a password
 	WaitsForTurn   Waiting = "turn"     // something else is shown
-	// WaitsForTitle: the user wants no line over the program, so the window's title tells.
+	// WaitsForTitle: the user wants no line over the program, so the message is only announced in
+	// the window's title.
 	WaitsForTitle   Waiting = "title"
 	WaitsForProgram Waiting = "program" // the program is in the middle of drawing
 )

@@ -2,21 +2,22 @@ package protocol
 
 import "crypto/ed25519"
 
-// The messages between gateway open and a server at which it opens links to web pages. What pages
-// themselves send and get stands in PROTOCOL.md, "Web pages".
+// The messages between gateway open and the server at which it makes links to web pages.
+// PROTOCOL.md describes the messages of the pages themselves, in "Web pages".
 
 // PathLinks is the path at which gateway open makes links.
 const PathLinks = "/v1/links"
 
-// MaxPages bounds the pages of one opening.
+// MaxPages bounds the pages of one opening, which is what a [PageOpen] starts.
 const MaxPages = 8
 
 // minSecret is the length of the shortest secret of an opening.
 const minSecret = 20
 
-// PageOpen sets the rights of the pages that enter by links of this connection, and until when. It
-// is the first message, and is answered by [PageOpened]. The same secret with the same token means
-// the same opening, even over another connection; the newest connection has it.
+// PageOpen sets the rights of the pages that enter by links of this connection, and when these
+// rights end. It is the first message, and is answered by [PageOpened]. The same secret with the
+// same token means the same opening, even over another connection; the newest connection takes it
+// over.
 type PageOpen struct {
 	RequestID string `json:"requestId"`
 	Secret    string `json:"secret"`
@@ -24,7 +25,7 @@ type PageOpen struct {
 	Role string `json:"role"`
 	// SessionID limits the pages to one session.
 	SessionID string `json:"sessionId,omitempty"`
-	// ExpiresAt is the wanted end; the gateway's answer says which one it is.
+	// ExpiresAt is the requested end; the gateway's answer has the actual one.
 	ExpiresAt int64 `json:"expiresAt"`
 	// KeysB64 are the keys of the pages that were admitted already, for a restarted server.
 	KeysB64 [][]byte `json:"keysB64,omitempty"`

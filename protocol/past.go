@@ -21,26 +21,26 @@ const (
 	maxPastSeen = 64
 )
 
-// Past is the rows of a history, as agents may see them. A gateway answers from it after the
-// program has ended.
+// Past holds the rows of a history, as agents may see them. A gateway answers reads from it after
+// the program has ended.
 type Past struct {
-	// Text is the newest rows, with a line feed between two. FirstLine and NextLine are the lasting
-	// numbers of the first of them and of the line after the last, the first row of the main
-	// screen.
+	// Text holds the newest rows, separated by line feeds. FirstLine and NextLine are the lasting
+	// numbers of the first of them and of the line after the last, which is the first row of the
+	// main screen.
 	Text      string `json:"text"`
 	FirstLine uint64 `json:"firstLine"`
 	NextLine  uint64 `json:"nextLine"`
-	// HiddenText are the rows of Text that hold text which a person cannot see.
+	// HiddenText lists the rows of Text that hold text which a person cannot see.
 	HiddenText []int `json:"hiddenText,omitempty"`
-	// Wraps are the rows that continue in the next one: of Text, and after them of the last screen,
-	// if it is the main one.
+	// Wraps lists the rows that continue in the next one: those of Text, then those of the last
+	// screen, if it is the main one.
 	Wraps []Wrap `json:"wraps,omitempty"`
-	// Seen are the screens that agents were shown last.
+	// Seen lists the screens that agents were shown last.
 	Seen []Seen `json:"seen,omitempty"`
-	// Older are the rows before FirstLine, the oldest page first. A gateway from before they came
-	// passes them over.
+	// Older holds the rows before FirstLine, the oldest page first. Gateways of earlier versions
+	// ignore it.
 	Older []Page `json:"older,omitempty"`
-	// Gone is how many rows precede those.
+	// Gone is how many rows before those are no longer kept.
 	Gone uint64 `json:"gone,omitempty"`
 }
 
@@ -50,16 +50,16 @@ type Seen struct {
 	Line uint64 `json:"line"`
 }
 
-// Page is rows of a history, compressed: those from FirstLine to before NextLine, at most
+// Page holds rows of a history, compressed: those from FirstLine to before NextLine, at most
 // MaxHistory of them.
 type Page struct {
 	FirstLine uint64 `json:"firstLine"`
 	NextLine  uint64 `json:"nextLine"`
-	// HiddenText are the rows, from 0, that hold text which a person cannot see.
+	// HiddenText lists the rows, from 0, that hold text which a person cannot see.
 	HiddenText []int `json:"hiddenText,omitempty"`
 	// Wraps are the rows that continue in the next one.
 	Wraps []Wrap `json:"wraps,omitempty"`
-	// TextB64 is the rows with a line feed between two, as raw DEFLATE (RFC 1951).
+	// TextB64 holds the rows, separated by line feeds, as raw DEFLATE (RFC 1951).
 	TextB64 []byte `json:"textB64"`
 }
 
@@ -82,11 +82,11 @@ func NewPage(e Excerpt) Page {
 
 // Size estimates the bytes that p takes.
 func (p *Page) Size() int {
-	return len(p.TextB64) + 8*len(p.HiddenText) + wrapBytes*len(p.Wraps) + 64
+	return len(p.TextB64) + 8*len(p.HiddenText) + wrapSize*len(p.Wraps) + 64
 }
 
-// wrapBytes is about how long a [Wrap] is in JSON.
-const wrapBytes = 12
+// wrapSize is the typical length of a [Wrap] in JSON.
+const wrapSize = 12
 
 // Rows returns the rows of p. It fails if they do not match p's other fields.
 func (p *Page) Rows() ([]string, error) {
@@ -121,16 +121,16 @@ func (p *Past) Size() int {
 	if p == nil {
 		return 0
 	}
-	n := len(p.Text) + 8*len(p.HiddenText) + wrapBytes*len(p.Wraps) + 16*len(p.Seen)
+	n := len(p.Text) + 8*len(p.HiddenText) + wrapSize*len(p.Wraps) + 16*len(p.Seen)
 	for i := range p.Older {
 		n += p.Older[i].Size()
 	}
 	return n
 }
 
-// Rows returns the rows from line from to before line to, both of which p has. If to is NextLine,
-// Wraps also hold those of the screen after them. A page that was never checked and is damaged
-// counts as blank rows.
+// Rows returns the rows from line from to before line to; p must hold both. If to is NextLine, the
+// result's Wraps include those of the screen that follows. A page that was not checked and is
+// damaged counts as blank rows.
 func (p *Past) Rows(from, to uint64) Excerpt {
 	out := Excerpt{First: from}
 	add := func(page *Page, after int, text func() []string) {
@@ -175,8 +175,8 @@ func (p *Past) Rows(from, to uint64) Excerpt {
 	return out
 }
 
-// Unseen returns the first line that was new to an agent which had been shown the screen with
-// revision seq; false if that is unknown.
+// Unseen returns the first line that an agent has not seen if the last screen that it was shown has
+// the revision seq; known is false if p does not have that screen.
 func (p *Past) Unseen(seq uint64) (line uint64, known bool) {
 	if seq == FirstSeq {
 		return 0, true
@@ -189,7 +189,7 @@ func (p *Past) Unseen(seq uint64) (line uint64, known bool) {
 	return 0, false
 }
 
-// checkPast checks that a history has as many rows as its numbers say.
+// checkPast checks a history: its rows must be as many as its line numbers say.
 func (c *checks) checkPast(p *Past) *checks {
 	if p == nil {
 		return c
@@ -212,7 +212,7 @@ func (c *checks) checkPast(p *Past) *checks {
 		checkWraps("past.wraps", p.Wraps, rows+MaxSize).checkOlder(p)
 }
 
-// checkWraps checks that rows are in order, and that there are not more than all.
+// checkWraps checks that the rows are in order, each once, and below all.
 func (c *checks) checkWraps(field string, wraps []Wrap, all int) *checks {
 	least := 0
 	for _, w := range wraps {
@@ -223,8 +223,8 @@ func (c *checks) checkWraps(field string, wraps []Wrap, all int) *checks {
 	return c
 }
 
-// checkOlder checks the pages of a history: each goes on where the one before it ends, and the last
-// one ends where p begins.
+// checkOlder checks the pages of a history: each must begin where the previous one ends, and the
+// last one must end where p begins.
 func (c *checks) checkOlder(p *Past) *checks {
 	if len(p.Older) > maxPages {
 		c.fail(CodeTooLarge, "past.older", "%d pages are over the limit of %d",
@@ -255,12 +255,12 @@ func (c *checks) checkOlder(p *Past) *checks {
 	return c
 }
 
-// MaxAnswerBytes bounds the rows of history in one answer, a single message: an agent asks for the
-// rest by line number.
+// MaxAnswerBytes bounds the rows of history in one answer, which must fit into a single message: an
+// agent asks for the rest by line number.
 const MaxAnswerBytes = 256 << 10
 
-// FitRows returns how many rows, the first or the last ones, fit into most bytes with their line
-// ends.
+// FitRows returns how many rows fit into most bytes with their line ends: of the first ones if
+// first is set, else of the last ones.
 func FitRows(rows []string, first bool, most int) (n int) {
 	for size := 0; n < len(rows); n++ {
 		row := rows[len(rows)-1-n]

@@ -7,12 +7,12 @@ import (
 	"regexp/syntax"
 )
 
-// MaxPatternParts bounds the compiled form of a regular expression. A match takes time in
-// proportion to it, and repeats multiply it: "(([0-9]?){99}){10}" is short and has 2,000 parts.
+// MaxPatternParts bounds the instructions of a compiled regular expression. The time of a match is
+// proportional to them, and repeats multiply them: "(([0-9]?){99}){10}" is short and has 2,000.
 const MaxPatternParts = 1200
 
 // CompilePattern compiles a regular expression (RE2, the syntax of package regexp/syntax) that an
-// agent sent in field. The error is a *FieldError in words for the agent.
+// agent sent in field. The error is a *FieldError with a message for the agent.
 func CompilePattern(field, pattern string) (*regexp.Regexp, error) {
 	bad := func(message string) error {
 		return &FieldError{Code: CodeBadMessage, Field: field, Say: message}

@@ -9,31 +9,31 @@ import (
 	"unicode/utf8"
 )
 
-// overview holds the outermost level of a frame. For a frame that is no JSON it holds nothing of
-// use.
-type overview struct {
-	kind, requestID string // "" if they are no strings; a request id that is not well-formed is ""
-	// twice is a name that occurs more than once, or "". Two readers could disagree about such a
-	// frame, so it is not read. As encoding/json does, it takes names that differ in case for the
-	// same.
-	twice string
-	depth int // the deepest nesting of objects and arrays
+// frameHead describes the outermost level of a frame. It is meaningless for a frame that is not
+// JSON.
+type frameHead struct {
+	kind, requestID string // "" if they are not strings; a malformed request id is also ""
+	// duplicate is a name that occurs more than once, or "". Two readers could disagree about such
+	// a frame, so it is refused. Names that differ only in case count as the same, as in
+	// encoding/json.
+	duplicate string
+	depth     int // the deepest nesting of objects and arrays
 }
 
 // prescan scans a frame in one pass, before anything is built from it.
-func prescan(frame []byte) (o overview) {
+func prescan(frame []byte) (o frameHead) {
 	seen := make(map[string]bool, 16)
 	depth, name, isName := 0, "", false
 	for i := 0; i < len(frame); i++ {
 		switch frame[i] {
 		case '"':
-			end := closing(frame, i)
+			end := stringEnd(frame, i)
 			switch {
 			case depth != 1: // nested fields are irrelevant
 			case isName:
 				plain := unquote(frame[i:end])
-				if name = fold(plain); seen[name] && o.twice == "" {
-					o.twice = Clip(plain, MaxName)
+				if name = foldName(plain); seen[name] && o.duplicate == "" {
+					o.duplicate = Clip(plain, MaxName)
 				}
 				seen[name] = true
 			case name == "TYPE":
@@ -56,13 +56,13 @@ func prescan(frame []byte) (o overview) {
 		}
 	}
 	if !ValidID(o.requestID) {
-		o.requestID = "" // it is echoed to the peer: only a well-formed one is
+		o.requestID = "" // the peer gets it back, so it must be well-formed
 	}
 	return o
 }
 
-// closing returns the offset behind the string that begins at i.
-func closing(frame []byte, i int) int {
+// stringEnd returns the offset after the string that begins at i.
+func stringEnd(frame []byte, i int) int {
 	for i++; i < len(frame); i++ {
 		switch frame[i] {
 		case '\\':
@@ -85,9 +85,8 @@ func unquote(raw []byte) (text string) {
 	return text
 }
 
-// fold returns a name as it is compared: names that encoding/json takes for the same field become
-// equal.
-func fold(name string) string {
+// foldName normalizes a name: names that encoding/json takes for the same field become equal.
+func foldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
 		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -97,8 +96,8 @@ func fold(name string) string {
 	}, name)
 }
 
-// wordComplaint describes the fault of a frame that has no known type, or has a field twice.
-func (o *overview) wordComplaint(frame []byte) *FieldError {
+// describeFault describes the fault of a frame that has no known type, or has a field twice.
+func (o *frameHead) describeFault(frame []byte) *FieldError {
 	var head struct {
 		Type      *string `json:"type"`
 		RequestID string  `json:"requestId"`
@@ -108,8 +107,8 @@ func (o *overview) wordComplaint(frame []byte) *FieldError {
 	}
 	out := &FieldError{Code: CodeBadMessage, RequestID: o.requestID}
 	switch {
-	case o.twice != "":
-		out.Field, out.Say = o.twice, "appears twice"
+	case o.duplicate != "":
+		out.Field, out.Say = o.duplicate, "appears twice"
 	case head.Type == nil:
 		out.Field, out.Say = "type", "is missing"
 	default:

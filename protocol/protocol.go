@@ -1,6 +1,6 @@
-// Package protocol is the wire between a proxy, a gateway and the agents and viewers behind it:
-// every message as a Go type of one closed set, its limits, and Encode and Decode. It does no I/O
-// and imports the standard library only.
+// Package protocol defines the messages between a proxy, a gateway and the agents and viewers
+// behind it: a closed set of Go types, their limits, and Encode and Decode. It does no I/O and
+// imports only the standard library.
 //
 // A message is one JSON text frame. Its "type" names it; the other fields are those of the Go type.
 // Times are Unix milliseconds. Ids are opaque (see [ValidID]). PROTOCOL.md beside this file
@@ -8,7 +8,7 @@
 //
 // Each file holds a family of messages with their limits and checks. The first five messages of the
 // project (Snapshot, Input, ControlGrant, ControlRevoke, ProxyStart) keep their names and fields
-// for ever; fields are only added.
+// forever; fields are only added.
 package protocol
 
 import (
@@ -27,7 +27,7 @@ const (
 )
 
 // Version is the WebSocket subprotocol both sides must offer. A change that an older peer cannot
-// ignore gets a new one.
+// ignore needs a new one.
 const Version = "terminal-proxy.v1"
 
 // Paths of the WebSockets. A peer's path determines which messages it may send.
@@ -37,16 +37,16 @@ const (
 	PathView  = "/v1/view"  // a viewer or the owner watches
 )
 
-// PathProof is where a client and a gateway prove to each other over HTTP that they know a token,
-// on the connection that then becomes a WebSocket. PROTOCOL.md has the exchange.
+// PathProof is where a client and a gateway prove to each other over HTTP that they have a token,
+// on the connection that then becomes a WebSocket. PROTOCOL.md describes the exchange.
 const PathProof = "/v1/proof"
 
-// MaxProof bounds a body of the exchange of proofs, in bytes.
+// MaxProof bounds one [Proof], in bytes.
 const MaxProof = 4 << 10
 
-// Proof is a body of that exchange, in both directions.
+// Proof is the body of each request and response of that exchange.
 type Proof struct {
-	// Token names the token, see PROTOCOL.md.
+	// Token identifies the token without revealing it, see PROTOCOL.md.
 	Token string `json:"token,omitempty"`
 	// Nonce is the sender's random number: 64 hex digits.
 	Nonce string `json:"nonce,omitempty"`
@@ -57,11 +57,11 @@ type Proof struct {
 	Name string `json:"name,omitempty"`
 }
 
-// HeaderCluster is set in a gateway's answer to the handshake: the name of its cluster, the same at
-// each of the cluster's gateways. A gateway without it belongs to no cluster.
+// HeaderCluster is a header of a gateway's answer to the handshake: the name of its cluster. A
+// gateway that belongs to no cluster does not send it.
 const HeaderCluster = "Terminal-Gateway-Cluster"
 
-// Message is one message of the wire. Only this package can make one.
+// Message is any message of this protocol. Only this package can define one.
 type Message interface {
 	// check reports the first field that a peer may not send, as a *FieldError.
 	check() error

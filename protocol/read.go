@@ -5,7 +5,7 @@ import "errors"
 // Limits of a [Read].
 const (
 	MaxHistory  = 2000 // rows of history in one terminal.read.result
-	MaxCommands = 32   // command lines of a shell that can be asked for
+	MaxCommands = 32   // how far back Read.Command reaches
 )
 
 // Read asks for a fresh frame, for what changed, or for history.
@@ -13,33 +13,33 @@ type Read struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
 	AgentID   string `json:"agentId,omitempty"`
-	// SinceSeq: the frame may carry only the rows that changed since that revision.
+	// SinceSeq allows the frame to carry only the rows that changed since that revision.
 	SinceSeq uint64 `json:"sinceSeq,omitempty"`
 	// Scrollback is the number of rows of history wanted, newest last: the newest ones, or those
 	// from FromLine on.
 	Scrollback int     `json:"scrollback,omitempty"`
 	FromLine   *uint64 `json:"fromLine,omitempty"`
-	// Match, a regular expression (RE2), has the rows of history and of the main screen searched
-	// from FromLine on: see [ReadResult.Found]. Scrollback is then the most rows wanted, Context
-	// how many before and after each one that matches.
+	// Match is a regular expression (RE2) to search the rows of history and of the main screen for,
+	// from FromLine on: see [ReadResult.Found]. Scrollback is then the most lines wanted, and
+	// Context how many before and after each match.
 	Match   string `json:"match,omitempty"`
 	Context int    `json:"context,omitempty"`
 	// Command asks about a command line that the shell ran: 1 for the last one, which may still
-	// run, 2 for the one before it. Scrollback, FromLine, Match and Context are about its output
-	// then.
+	// run, 2 for the one before it. Scrollback, FromLine, Match and Context then apply to its
+	// output.
 	Command int `json:"command,omitempty"`
-	// Follow, with SinceSeq: rows that moved need not be sent again (see [Frame.Moved]), and
-	// Scrollback is the most wanted of the rows that have left the screen since then and were not
-	// seen on it.
+	// Follow, with SinceSeq: rows that only moved need not be sent again (see [Frame.Moved]), and
+	// Scrollback bounds the rows sent that have left the screen since then without being seen on
+	// it.
 	Follow bool `json:"follow,omitempty"`
-	// Attributes: rows carry SGR sequences.
+	// Attributes asks for rows with SGR sequences.
 	Attributes bool `json:"attributes,omitempty"`
-	// Text: the rolling text is wanted.
+	// Text asks for the rolling text.
 	Text bool `json:"text,omitempty"`
-	// Notes: the user's messages to this agent are wanted.
+	// Notes asks for the user's messages to this agent.
 	Notes bool `json:"notes,omitempty"`
-	// Probe: the answer is for the client itself and not for its agent, which still has only the
-	// screen that it saw before.
+	// Probe is set if the answer is for the client itself and not for its agent, which has seen no
+	// later screen than before.
 	Probe bool `json:"probe,omitempty"`
 }
 
@@ -49,35 +49,36 @@ type ReadResult struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
 	Frame     *Frame `json:"frame"`
-	// Text is the rolling text, or the rows of history that were asked for, one a line.
+	// Text is the rolling text, or the requested rows of history, one per line.
 	Text string `json:"text,omitempty"`
 	// FirstLine and NextLine are the lasting numbers of the first line of Text, if it is history,
 	// and of the line after it; they are equal without history. OldestLine is that of the oldest
-	// kept line.
+	// line still kept.
 	FirstLine  uint64 `json:"firstLine,omitempty"`
 	NextLine   uint64 `json:"nextLine,omitempty"`
 	OldestLine uint64 `json:"oldestLine,omitempty"`
 	// Unseen, with Follow, counts the rows before NextLine that have left the screen unseen,
 	// including those missing in Text.
 	Unseen uint64 `json:"unseen,omitempty"`
-	// HiddenText are the lines of Text, from 0, that hold text which a person cannot see, where
-	// Text is history.
+	// HiddenText lists the lines of Text, from 0, that hold text which a person cannot see, if Text
+	// is history.
 	HiddenText []int `json:"hiddenText,omitempty"`
-	// Wraps are the lines of Text, from 0, that continue in the next one. They come for history that
-	// is read with Attributes.
+	// Wraps lists the lines of Text, from 0, that continue in the next one. It is set for history
+	// that is read with Attributes.
 	Wraps []Wrap `json:"wraps,omitempty"`
-	// Links are the hyperlinks in Text, as those of a [ViewState], and come with Wraps.
+	// Links are the hyperlinks in Text, like those of a [ViewState]. They are set whenever Wraps
+	// is.
 	Links []Link `json:"links,omitempty"`
 	// Found answers a read with Match.
 	Found *Found `json:"found,omitempty"`
-	// Command answers a read with Command, and Text is of its output.
+	// Command answers a read with Command; Text is then from its output.
 	Command *Command `json:"command,omitempty"`
 	// Notes are messages of the user to this agent that it has not received yet.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// CheckFor returns an error unless the answer has everything that asked wants, or the user hides
-// the screen.
+// CheckFor returns an error if the answer lacks something that asked requests, unless the user
+// hides the screen.
 func (m *ReadResult) CheckFor(asked *Read) error {
 	lacks := ""
 	switch {
@@ -94,19 +95,19 @@ func (m *ReadResult) CheckFor(asked *Read) error {
 		m.SessionID + " answered without " + lacks + ": read the history instead"}
 }
 
-// Command is a command line that a shell ran, as the shell's marks tell (OSC 133 and 633). Any
-// program can print those, so all of it is a claim; the proxy itself vouches only for the times and
-// the rows.
+// Command is a command line that a shell ran, according to the marks that the shell prints (OSC 133
+// and 633). Any program can print those, so all fields are claims; the proxy itself vouches only
+// for the times and the rows.
 type Command struct {
-	// Line is the command line, "" where it is not known.
+	// Line is the command line, "" if unknown.
 	Line string `json:"line,omitempty"`
-	// Cwd is the directory in which it was given, as the shell named it, with "HOST:" before it if
-	// that is another machine.
+	// Cwd is the directory in which it was entered, according to the shell, prefixed with "HOST:"
+	// if that is another machine.
 	Cwd string `json:"cwd,omitempty"`
 	// Running is set until a mark reports the end. ExitCode is nil if no mark reported it.
 	Running  bool `json:"running,omitempty"`
 	ExitCode *int `json:"exitCode,omitempty"`
-	// StartedAt is when it began, and DurationMs how long it ran, or runs.
+	// StartedAt is when it began, and DurationMs how long it ran, or has been running.
 	StartedAt  int64 `json:"startedAt,omitempty"`
 	DurationMs int64 `json:"durationMs,omitempty"`
 	// FirstLine and NextLine are the lasting numbers of the first kept line of its output and of
@@ -114,14 +115,14 @@ type Command struct {
 	// the history.
 	FirstLine uint64 `json:"firstLine,omitempty"`
 	NextLine  uint64 `json:"nextLine,omitempty"`
-	// Within is the command line in whose output the marks came, "" for a command of the first
+	// Within is the command line whose output contained the marks, "" for a command of the first
 	// shell.
 	Within string `json:"within,omitempty"`
 	// Lost is set if the shell that ran it has ended, so that nothing later is known.
 	Lost bool `json:"lost,omitempty"`
-	// Overflow says that its first lines are no longer kept, Erased that some of its output was
-	// erased or overwritten, Alt that it showed the alternate screen, which leaves no lines, and
-	// Behind that more of it stands on the main screen, behind that.
+	// Overflow is set if its first lines are no longer kept, Erased if some of its output was
+	// erased or overwritten, and Alt if it showed the alternate screen, which leaves no lines.
+	// Behind is set if more of its output is on the main screen, behind the alternate one.
 	Overflow bool `json:"overflow,omitempty"`
 	Erased   bool `json:"erased,omitempty"`
 	Alt      bool `json:"alt,omitempty"`
@@ -135,7 +136,7 @@ func (m *Read) check() error {
 		between("command", int64(m.Command), 0, MaxCommands).checkPages(m).done()
 }
 
-// pages checks what a read says about history.
+// checkPages checks the fields of a read about history.
 func (c *checks) checkPages(m *Read) *checks {
 	if m.FromLine != nil && m.Scrollback == 0 {
 		c.fail(CodeBadMessage, "fromLine",

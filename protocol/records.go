@@ -1,12 +1,12 @@
 package protocol
 
-// RecordsList asks for the recordings of the user's sessions. The door of a page answers it, and
-// [RecordsRead], for pages of owners: a gateway has no recordings.
+// RecordsList asks for the recordings of the user's sessions. The server of the pages answers it
+// and [RecordsRead], only for pages of owners: a gateway has no recordings.
 type RecordsList struct {
 	RequestID string `json:"requestId"`
 }
 
-// RecordsListResult are the recordings that are there, the newest first.
+// RecordsListResult lists the existing recordings, the newest first.
 type RecordsListResult struct {
 	RequestID string       `json:"requestId"`
 	Records   []RecordInfo `json:"records"`
@@ -20,7 +20,8 @@ type RecordInfo struct {
 	Args      []string `json:"args,omitempty"`
 	Cwd       string   `json:"cwd,omitempty"`
 	StartedAt int64    `json:"startedAt"`
-	// WrittenAt is when something was recorded last, and Running that its session goes on.
+	// WrittenAt is when something was recorded last, and Running is set while its session
+	// continues.
 	WrittenAt int64 `json:"writtenAt"`
 	Bytes     int64 `json:"bytes"`
 	Running   bool  `json:"running,omitempty"`
@@ -30,11 +31,11 @@ type RecordInfo struct {
 type RecordsRead struct {
 	RequestID string `json:"requestId"`
 	RecordID  string `json:"recordId"`
-	// FromMs is the time since the beginning from which on frames are wanted, EveryMs how far they
-	// lie apart at least.
+	// FromMs is the time of the first frame wanted, since the beginning, and EveryMs the least time
+	// between two frames.
 	FromMs  int64 `json:"fromMs,omitempty"`
 	EveryMs int64 `json:"everyMs,omitempty"`
-	// Marks asks for the marks and the length in place of frames.
+	// Marks asks for the marks and the length instead of frames.
 	Marks bool `json:"marks,omitempty"`
 }
 
@@ -43,7 +44,7 @@ type RecordsReadResult struct {
 	RequestID string `json:"requestId"`
 	RecordID  string `json:"recordId"`
 	// Frames are screens, the first of them with all rows; together some 64 KiB unless one alone is
-	// larger. NextMs is where to read on, and End says that nothing more is recorded.
+	// larger. NextMs is where to continue reading, and End is set if nothing more is recorded.
 	Frames []RecordFrame `json:"frames,omitempty"`
 	NextMs int64         `json:"nextMs,omitempty"`
 	End    bool          `json:"end,omitempty"`
@@ -62,11 +63,11 @@ type RecordFrame struct {
 const (
 	MarkInput = "input" // an agent typed: Name, Text
 	MarkUser  = "user"  // the user typed, or Name elsewhere
-	MarkEvent = "event" // something else, in a sentence: Text
+	MarkEvent = "event" // anything else: Text describes it in a sentence
 	MarkExit  = "exit"  // the program ended: Text is its status
 )
 
-// Mark is something on the time line of a recording.
+// Mark is an event on the time line of a recording.
 type Mark struct {
 	AtMs int64  `json:"atMs"`
 	Kind string `json:"kind"`

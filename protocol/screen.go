@@ -14,18 +14,18 @@ const (
 	MaxHighlight  = 80   // characters of the text of one highlight
 )
 
-// Frame is the screen at one moment with everything that belongs to its reading: who has the
-// keyboard is in every answer.
+// Frame is the screen at one moment, with what an agent needs to interpret it, such as who has the
+// keyboard.
 type Frame struct {
 	// Seq is the revision of the screen; it grows with every visible change.
 	Seq    uint64 `json:"seq"`
 	Screen Screen `json:"screen"`
-	// Changed holds the rows that differ from the frame with revision Since, in place of
+	// Changed holds the rows that differ from the frame with revision Since, instead of
 	// Screen.Lines.
 	Changed []Row  `json:"changed,omitempty"`
 	Since   uint64 `json:"since,omitempty"`
-	// Moved is by how many rows those of the frame Since have moved up, down if it is negative,
-	// before Changed counts; see [Patch]. Only who reads with Follow gets it.
+	// Moved is by how many rows the rows of the frame Since have moved up, or down if it is
+	// negative, before Changed applies; see [Patch]. It is set only for a read with Follow.
 	Moved int `json:"moved,omitempty"`
 	// Line is the lasting number that the first row of the main screen will have in the history.
 	Line uint64 `json:"line,omitempty"`
@@ -36,52 +36,53 @@ type Frame struct {
 	Keyboard Keyboard `json:"keyboard"`
 	// IdleMs is the time since the last visible change.
 	IdleMs int64 `json:"idleMs"`
-	// Settled says that the screen had been quiet for the settle time.
+	// Settled is set if the screen had been quiet for the settle time.
 	Settled bool `json:"settled"`
-	// Repainting are the rows that the program kept repainting while all others were quiet: the
-	// reason why Settled is set, or a wait is met. Rows count from 0.
+	// Repainting lists the rows, from 0, that the program kept repainting while all others were
+	// quiet. They did not prevent Settled from being set, or a wait from being met.
 	Repainting []int `json:"repainting,omitempty"`
-	// Starting says that the program has shown nothing yet, and began so lately that it may still
-	// be getting ready.
+	// Starting is set if the program has shown nothing yet, and began so recently that it may still
+	// be starting.
 	Starting bool      `json:"starting,omitempty"`
 	Activity *Activity `json:"activity,omitempty"`
-	// Blackout says what the frame does not show, nil when it shows everything.
+	// Blackout describes what the frame omits, nil if it shows everything.
 	Blackout *Hidden `json:"blackout,omitempty"`
-	// Redactions counts the places on the screen where the proxy covered what looks like a secret.
+	// Redactions counts the places on the screen where the proxy covered text that looks like a
+	// secret.
 	Redactions int `json:"redactions,omitempty"`
-	// HiddenText are the rows that hold text which a person cannot see: concealed, or in a colour
-	// that can hardly be told from its background as the program has set the palette.
+	// HiddenText lists the rows that hold text which a person cannot see: concealed, or in a colour
+	// that the program's palette makes hard to distinguish from its background.
 	HiddenText []int `json:"hiddenText,omitempty"`
-	// Pictures are the images that stand on the screen, from the top, at most MaxPictures; rows say
-	// nothing of what they show.
+	// Pictures are the images on the screen, from the top, at most MaxPictures; the text of the
+	// rows does not contain them.
 	Pictures []Picture `json:"pictures,omitempty"`
 }
 
-// FirstSeq is the revision of a screen on which nothing was printed yet: what a read with Follow
-// finds new since then is all that the program has printed.
+// FirstSeq is the revision of a screen on which nothing was printed yet. A read with Follow since
+// then gets everything that the program has printed.
 const FirstSeq = 1
 
 // Screen is what the user sees. Rows and columns count from 0.
 type Screen struct {
 	Cols int `json:"cols"`
 	Rows int `json:"rows"`
-	// Lines holds Rows rows of text, blanks at their ends cut. It is absent where the message says
-	// what changed.
+	// Lines holds Rows rows of text, without the blanks at their ends. It is absent if the message
+	// has only the changes.
 	Lines []string `json:"lines,omitempty"`
-	// Palette is what the program changed of the terminal's colours, where rows carry SGR
+	// Palette holds the terminal's colours that the program changed. It is set if rows carry SGR
 	// sequences.
 	Palette []Color `json:"palette,omitempty"`
 	Cursor  Cursor  `json:"cursor"`
-	// Alt says that the alternate screen is shown: a full-screen program, without scrollback.
+	// Alt is set while the alternate screen is shown: a full-screen program, without scrollback.
 	Alt   bool   `json:"alt"`
 	Title string `json:"title"`
-	// Progress is what the program says of a long job (OSC 9;4), nil for nothing.
+	// Progress is what the program reports about a long job (OSC 9;4), nil if it reports nothing.
 	Progress *Progress `json:"progress,omitempty"`
 	Modes    Modes     `json:"modes"`
 	// Scrollback is the number of rows of history.
 	Scrollback int `json:"scrollback"`
-	// Hash names the content of the rows, the cursor and the size: equal screens have equal hashes.
-	// See [HashScreen].
+	// Hash identifies the content of the rows, the cursor and the size: equal screens have equal
+	// hashes. See [HashScreen].
 	Hash string `json:"hash"`
 }
 
@@ -106,7 +107,7 @@ func HashScreen(cols, rows int, cursor Cursor, lines []string) string {
 	return strconv.FormatUint(hash, 36)
 }
 
-// Progress is how far a long job of the program's is.
+// Progress is the progress of a long job of the program.
 type Progress struct {
 	// State is one of the Progress constants.
 	State   string `json:"state"`
@@ -137,10 +138,10 @@ type Row struct {
 // Highlight is a part of the screen that stands out: inverse, or on another background than its
 // surroundings.
 type Highlight struct {
-	// Row is its first row, Rows how many it has where it is more than one.
+	// Row is its first row, and Rows how many it has, left out for one.
 	Row  int `json:"row"`
 	Rows int `json:"rows,omitempty"`
-	// Col is its first column, Cols how many it has.
+	// Col is its first column, and Cols how many it has.
 	Col  int `json:"col"`
 	Cols int `json:"cols"`
 	// Text is the text shown there in the first row, at most MaxHighlight characters of it.
@@ -152,7 +153,7 @@ type Cursor struct {
 	Row     int  `json:"row"`
 	Col     int  `json:"col"`
 	Visible bool `json:"visible"`
-	// Shape is "underline" or "bar", and left out for a block (DECSCUSR).
+	// Shape is "underline" or "bar" (DECSCUSR); it is left out for a block.
 	Shape string `json:"shape,omitempty"`
 }
 
@@ -162,7 +163,7 @@ const (
 	CursorBar       = "bar"
 )
 
-// CursorShape translates the number of DECSCUSR to a cursor's shape on the wire.
+// CursorShape returns the value of Cursor.Shape for a parameter of DECSCUSR.
 func CursorShape(n int) string {
 	switch n {
 	case 3, 4:
@@ -184,8 +185,8 @@ type Modes struct {
 type Picture struct {
 	// Kind is "sixel", "kitty" or "iterm2".
 	Kind string `json:"kind"`
-	// Row and Col are the cell of its upper left corner; Rows and Cols are left out where only the
-	// terminal knows them.
+	// Row and Col are the cell of its upper left corner; Rows and Cols are left out if only the
+	// terminal can compute them.
 	Row  int `json:"row"`
 	Col  int `json:"col"`
 	Rows int `json:"rows,omitempty"`
@@ -194,45 +195,46 @@ type Picture struct {
 
 // Activity is what the program is doing, as facts with their evidence.
 type Activity struct {
-	// State is "busy", "waiting" or "exited". A program that only may be waiting is busy.
+	// State is "busy", "waiting" or "exited". A program that may be waiting, without proof, is
+	// busy.
 	State      string `json:"state"`
 	Foreground string `json:"foreground,omitempty"`
 	// Evidence of waiting, the strongest first.
 	Evidence []string `json:"evidence,omitempty"`
-	// Guess says why a program may wait that is not known to.
+	// Guess is why a busy program may in fact be waiting, one of the Guess constants, or "".
 	Guess string `json:"guess,omitempty"`
-	// LastExit is the exit status of the shell's last command, as its marks say, while it stands at
-	// its prompt.
+	// LastExit is the exit status of the shell's last command, according to its marks, while it is
+	// at its prompt.
 	LastExit *int  `json:"lastExit,omitempty"`
 	SinceMs  int64 `json:"sinceMs"`
-	// UnreadBytes is how much input, of anybody's, the program could read and has not, where the
-	// kernel says so: [MostUnread] stands for that or more.
+	// UnreadBytes is how much input, from anyone, the program could read and has not, on systems
+	// whose kernel reports it: [MostUnread] stands for that or more.
 	UnreadBytes int `json:"unreadBytes,omitempty"`
-	// OutputStopped: Ctrl+S was typed, and the terminal passes on nothing of what the program
-	// prints until Ctrl+Q is.
+	// OutputStopped is set if Ctrl+S was typed: the terminal holds back the program's output until
+	// Ctrl+Q is typed.
 	OutputStopped bool `json:"outputStopped,omitempty"`
-	// ExitCode and Signal say how the program ended, where State is "exited"; a proxy from before
-	// they came sends neither.
+	// ExitCode and Signal say how the program ended, if State is "exited"; proxies of earlier
+	// versions send neither.
 	ExitCode *int   `json:"exitCode,omitempty"`
 	Signal   string `json:"signal,omitempty"`
 }
 
 // Evidence that the program waits for input.
 const (
-	// the shell's marks say so (OSC 133 and 633), which any program can print.
+	// from the shell's marks (OSC 133 and 633), which any program can print.
 	EvidencePrompt    = "shell-prompt"
-	EvidenceRead      = "tty-read"  // it is blocked in a read of its terminal
-	EvidencePoll      = "tty-poll"  // it sleeps in a poll, select or epoll of its terminal
-	EvidenceCanonical = "canonical" // in addition: the terminal hands over whole lines
+	EvidenceRead      = "tty-read"  // it is blocked in a read from its terminal
+	EvidencePoll      = "tty-poll"  // it sleeps in a poll, select or epoll on its terminal
+	EvidenceCanonical = "canonical" // in addition: the terminal delivers whole lines
 )
 
 // Reasons to guess that the program waits for input.
 const (
-	// it passes input on, always ready: the program behind it is not seen.
+	// it always forwards input, to a program that the proxy cannot observe.
 	GuessRelay    = "relay"
-	GuessSleeping = "sleeping" // it sleeps, and the system does not say on what
-	// GuessLoop: it always listens to its terminal, and to other things as well, but has been quiet
-	// for a second.
+	GuessSleeping = "sleeping" // it sleeps, and the system does not reveal on what
+	// GuessLoop: it always polls its terminal along with other sources, but has been quiet for a
+	// second.
 	GuessLoop = "event-loop"
 )
 

@@ -4,7 +4,7 @@ import "fmt"
 
 // Limits of a question for a secret.
 const (
-	MaxSecretPrompt = 4096 // bytes of the asking program's own words
+	MaxSecretPrompt = 4096 // bytes of the asking program's prompt
 	MaxSecretKey    = 256  // bytes of a public key
 	MaxSealed       = 2048 // bytes of a sealed answer
 	MaxSecret       = 1000 // bytes of an answer, before it is sealed
@@ -14,7 +14,7 @@ const (
 // The kinds of answers.
 const (
 	SecretHidden  = "secret"  // typed without echo: a password
-	SecretText    = "text"    // typed as it is read: a user's name
+	SecretText    = "text"    // typed with echo: a user's name
 	SecretConfirm = "confirm" // yes, or a refusal
 )
 
@@ -25,43 +25,45 @@ const (
 )
 
 // SecretAsk puts a program's question for a secret to the user at the session's own terminal: for a
-// sudo, git or ssh that an agent runs outside the session. Only a gateway sends it, and to no one
-// else. It is answered by [SecretAnswer]; a [Cancel] takes it back.
+// sudo, git or ssh that an agent runs outside the session. Only a gateway sends it: to that
+// session's proxy and, for [SecretWatch], to owners. It is answered by [SecretAnswer]; a
+// [Cancel] withdraws it.
 type SecretAsk struct {
 	RequestID string      `json:"requestId"`
 	SessionID string      `json:"sessionId"`
 	Asker     SecretAsker `json:"asker"`
-	// Prompt is the program's own words.
+	// Prompt is the program's own text.
 	Prompt string `json:"prompt"`
 	Kind   string `json:"kind"`
-	// Again is set if the same process has had an answer to the same words, which was wrong.
+	// Again is set if the same process already had an answer to the same prompt, which was
+	// therefore wrong.
 	Again bool `json:"again,omitempty"`
 	// PublicKeyB64 is the asker's own key, made for this question: a P-256 point, uncompressed.
 	PublicKeyB64 []byte `json:"publicKeyB64"`
-	// Watched is set if an owner's page has the question too, so that it can be asked although no
-	// person is at the terminal.
+	// Watched is set if an owner's page shows the question too, so that it can be answered although
+	// no person is at the terminal.
 	Watched bool `json:"watched,omitempty"`
 }
 
 // SecretAsker describes the asker, as a gateway has read it from the kernel.
 type SecretAsker struct {
 	// Program is the name of the program that gets the answer, Command its command line, and Host
-	// the machine that it talks to, where its words name one.
+	// the machine that it talks to, if its prompt names one.
 	Program string `json:"program"`
 	Command string `json:"command"`
 	Host    string `json:"host,omitempty"`
 	Cwd     string `json:"cwd,omitempty"`
-	// Target is the user that sudo runs the command as, as its command line names them, or "-" if
-	// that names none. It is "" for other programs, and for a command line that is not understood.
+	// Target is the user that sudo runs the command as, according to its command line, or "-" if
+	// that names none. It is "" for other programs, and if the command line cannot be parsed.
 	Target string `json:"target,omitempty"`
-	// Pid and Started (clock ticks since the boot) name its process.
+	// Pid and Started (clock ticks since the boot) identify its process.
 	Pid     int   `json:"pid"`
 	Started int64 `json:"started"`
-	// Agent names the agent that started it. Proven says that a client of this gateway, and not the
-	// look of a program, says so.
+	// Agent names the agent that started it. Proven is set if a client of this gateway reported
+	// that, and it was not concluded from what a program looks like.
 	Agent  string `json:"agent,omitempty"`
 	Proven bool   `json:"proven,omitempty"`
-	// AgentPid and AgentStarted name the agent's process, if it is proven.
+	// AgentPid and AgentStarted identify the agent's process, if Proven is set.
 	AgentPid     int   `json:"agentPid,omitempty"`
 	AgentStarted int64 `json:"agentStarted,omitempty"`
 	// Chain holds the names of the program's ancestors, the nearest first.
@@ -82,27 +84,28 @@ type SecretAnswer struct {
 	Kept bool `json:"kept,omitempty"`
 }
 
-// SecretWatch asks for the questions for secrets that are open now, and for each later one. It is
-// answered by a [SecretAsk] for each open one, then by [Done]. Ends come as [SecretEnded].
+// SecretWatch asks for the open questions for secrets and for each later one. It is answered by a
+// [SecretAsk] for each open one, then by [Done]. The end of a question is reported by
+// [SecretEnded].
 type SecretWatch struct {
 	RequestID string `json:"requestId"`
 }
 
-// SecretEnded reports that a question needs no answer any longer.
+// SecretEnded reports that a question no longer needs an answer.
 type SecretEnded struct {
 	// Question is the request id of the [SecretAsk].
 	Question  string `json:"question"`
 	SessionID string `json:"sessionId"`
-	// Verdict is that of the [SecretAnswer], or "": its program no longer waits, or is asked for
-	// elsewhere if Moved.
+	// Verdict is that of the [SecretAnswer]. It is "" if the program no longer waits or, with
+	// Moved, if the question is now asked elsewhere.
 	Verdict string `json:"verdict,omitempty"`
 	By      string `json:"by,omitempty"`
 	Kept    bool   `json:"kept,omitempty"`
 	Moved   bool   `json:"moved,omitempty"`
 }
 
-// SecretReply answers a question for a person elsewhere, at an owner's page. The session's proxy
-// checks the signature itself; the first answer counts. It is answered by [Done].
+// SecretReply is a person's answer from elsewhere, at an owner's page. The session's proxy checks
+// the signature itself; the first answer counts. It is answered by [Done].
 type SecretReply struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
@@ -121,11 +124,12 @@ type SecretReply struct {
 // They include the asker's key that the answer is sealed to.
 func (m *SecretReply) Signed(startedAt int64, publicKey []byte) []byte {
 	return fmt.Appendf(nil, "%s secret\n%s %d\n%s %s %d\n%x\n%x\n",
-		Version, counted(m.SessionID), startedAt, counted(m.Question), counted(m.Verdict), m.At,
+		Version, lengthPrefixed(m.SessionID), startedAt, lengthPrefixed(m.Question), lengthPrefixed(m.Verdict), m.At,
 		publicKey, m.SealedB64)
 }
 
-// SealInfo binds an answer to what the user read: an answer to other words does not open.
+// SealInfo binds an answer to the question that the user read: an answer to another one cannot be
+// opened.
 func (m *SecretAsk) SealInfo() []byte {
 	return []byte(Version + " secret\x00" + m.Kind + "\x00" + m.Prompt)
 }

@@ -5,7 +5,8 @@ import "time"
 // MaxOutlived bounds the number of processes that outlive a terminal.
 const MaxOutlived = 65_535
 
-// SessionOpen publishes a session, before anything else of it, on every connection.
+// SessionOpen publishes a session. It precedes all other messages of the session on each
+// connection.
 type SessionOpen struct {
 	ID              string   `json:"id"`
 	SessionID       string   `json:"sessionId"`
@@ -19,11 +20,11 @@ type SessionOpen struct {
 	StartedAt       int64    `json:"startedAt"`
 	ParentSessionID string   `json:"parentSessionId,omitempty"`
 	Headless        bool     `json:"headless,omitempty"`
-	// ResumeKey is a secret of this session: only who knows it can take the id over after a
-	// reconnection. A gateway never passes it on.
+	// ResumeKey is a secret of this session, needed to take over its id after a reconnection. A
+	// gateway never forwards it.
 	ResumeKey string `json:"resumeKey,omitempty"`
-	// AgentID is the agent that started a headless session: it may close it. A gateway never passes
-	// it on.
+	// AgentID is the agent that started a headless session, and may close it. A gateway never
+	// forwards it.
 	AgentID string `json:"agentId,omitempty"`
 	// Chat is set if the session has a conversation with a coding agent: the proxy sends
 	// [ChatStatus] and accepts the messages of a conversation.
@@ -38,14 +39,14 @@ type SessionClose struct {
 	SessionID string `json:"sessionId"`
 	ExitCode  int    `json:"exitCode"`
 	Signal    string `json:"signal,omitempty"`
-	// EndedAt is the time of the end, set by a gateway that hands on a session that ended before;
+	// EndedAt is when the program ended, set by a gateway that forwards the end of a session later;
 	// unset means now.
 	EndedAt int64 `json:"endedAt,omitempty"`
 	// Outlived counts the program's processes that continue in sessions of their own, as daemons
 	// do. It is set when a terminal that an agent started is closed.
 	Outlived int `json:"outlived,omitempty"`
-	// Past is the history that would end with the program. It is for the gateway, which answers
-	// reads from it and does not pass it on; it may be nil.
+	// Past is the history, which would otherwise end with the program. It is for the gateway, which
+	// answers reads from it and does not forward it; it may be nil.
 	Past *Past `json:"past,omitempty"`
 }
 
@@ -88,17 +89,17 @@ type SessionInfo struct {
 	// ExitCode and Signal are set when State is "exited".
 	ExitCode int    `json:"exitCode,omitempty"`
 	Signal   string `json:"signal,omitempty"`
-	// Title and Progress are those of the newest screen.
+	// Title, Progress and Alt are those of the newest screen.
 	Title    string    `json:"title,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
 	Alt      bool      `json:"alt,omitempty"`
 	// Foreground is the program that has the terminal, without its path and arguments, and
-	// Directory where it runs, as the proxy's system says; "" where it does not. UsedAt is when the
+	// Directory where it runs, both as reported by the proxy's system, or "". UsedAt is when the
 	// user typed there last, to the second, 0 for never.
 	Foreground string `json:"foreground,omitempty"`
 	Directory  string `json:"directory,omitempty"`
 	UsedAt     int64  `json:"usedAt,omitempty"`
-	// Kept is set if the session outlives its window. DetachedAt is since when it has no window, 0
+	// Kept is set if the session outlives its window. DetachedAt is when it lost its window, 0
 	// while it has one.
 	Kept       bool  `json:"kept,omitempty"`
 	DetachedAt int64 `json:"detachedAt,omitempty"`
@@ -107,12 +108,12 @@ type SessionInfo struct {
 	Seq      uint64   `json:"seq"`
 	IdleMs   int64    `json:"idleMs"`
 	Keyboard Keyboard `json:"keyboard"`
-	// LastLine is the last row of the newest screen on which something stands, as a read would show
-	// it, cut; "" while something is kept from agents.
+	// LastLine is the last row of the newest screen that is not blank, as a read would show it,
+	// shortened; "" while something is hidden from agents.
 	LastLine string `json:"lastLine,omitempty"`
 	// Decided is the newest decision about control, nil before the first.
 	Decided *Decision `json:"decided,omitempty"`
-	// Blackout describes the part kept from agents now.
+	// Blackout describes what is hidden from agents now.
 	Blackout *Hidden `json:"blackout,omitempty"`
 	// Chat is the conversation of a coding agent that runs there; it may be nil.
 	Chat *ChatState `json:"chat,omitempty"`
@@ -129,24 +130,25 @@ const (
 // a [ControlRevoke].
 type Decision struct {
 	AgentName string `json:"agentName,omitempty"`
-	// Granted says that the agent got the keyboard; else Reason is why it has not, or no longer.
+	// Granted is set if the agent got the keyboard. Otherwise, Reason is why it did not get it or
+	// lost it.
 	Granted bool   `json:"granted,omitempty"`
 	Level   Level  `json:"level,omitempty"`
 	Reason  Reason `json:"reason,omitempty"`
-	// By is the message's, and At when it arrived.
+	// By is that of the message, and At when the message arrived.
 	By string `json:"by,omitempty"`
 	At int64  `json:"at"`
 }
 
 // Incomplete reports that a list lacks sessions of other gateways of the cluster.
 type Incomplete struct {
-	// Since is since when, in Unix milliseconds.
+	// Since is when they became unavailable, in Unix milliseconds.
 	Since int64 `json:"since"`
-	// Why is a clause for people and agents that follows "since then".
+	// Why is a clause for people and agents, to be read after "since TIME".
 	Why string `json:"why"`
 }
 
-// Words returns all of it as a clause.
+// Words returns Since and Why as a clause.
 func (m *Incomplete) Words(now time.Time) string {
 	since, form := time.UnixMilli(m.Since).In(now.Location()), "15:04:05"
 	if since.Format(time.DateOnly) != now.Format(time.DateOnly) {
@@ -155,11 +157,11 @@ func (m *Incomplete) Words(now time.Time) string {
 	return "since " + since.Format(form) + " " + m.Why
 }
 
-// SessionsList asks the gateway for the sessions it knows.
+// SessionsList asks the gateway for its sessions.
 type SessionsList struct {
 	RequestID string `json:"requestId"`
-	// Paged: the answer may have a part of them, and say in Next where it ends. After is the Next
-	// of the page before, "" for the first. A gateway that does not know of this answers with all.
+	// Paged allows an answer with a part of them, whose Next says where it ends. After is the Next
+	// of the previous page, "" for the first one. Gateways of earlier versions answer with all.
 	Paged bool   `json:"paged,omitempty"`
 	After string `json:"after,omitempty"`
 }
@@ -178,12 +180,12 @@ type SessionsListResult struct {
 type SessionsSubscribe struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
-	// EveryMs is the fastest rhythm wanted; 0 is the proxy's own.
+	// EveryMs is the shortest interval wanted; 0 is the proxy's own.
 	EveryMs int64 `json:"everyMs,omitempty"`
-	// Changes leaves out what the subscriber has: the rows that did not change since the snapshot
-	// before, and the content.
+	// Changes omits what the subscriber already has: the rows that did not change since the
+	// previous snapshot, and the content.
 	Changes bool `json:"changes,omitempty"`
-	// Moves, with Changes: rows that moved need not be sent again, see [Snapshot.Moved].
+	// Moves, with Changes: rows that only moved need not be sent again, see [Snapshot.Moved].
 	Moves bool `json:"moves,omitempty"`
 	// Deltas, with Changes: snapshots may come as [SnapshotDelta].
 	Deltas bool `json:"deltas,omitempty"`
@@ -195,28 +197,28 @@ type SessionsSubscribe struct {
 type Subscribed struct {
 	SessionID string `json:"sessionId"`
 	On        bool   `json:"on"`
-	// Deltas says that the gateway takes a [SnapshotDelta] for a snapshot.
+	// Deltas is set if the gateway accepts a [SnapshotDelta] in place of a snapshot.
 	Deltas bool `json:"deltas,omitempty"`
 }
 
-// SessionsWatch asks for the list of sessions, and for what changes in it: [SessionsChanged].
+// SessionsWatch asks for the list of sessions and for its changes: [SessionsChanged].
 type SessionsWatch struct {
 	RequestID string `json:"requestId"`
 }
 
 // SessionsChanged holds the list of sessions, or the changes to it, at most four times a second.
 type SessionsChanged struct {
-	// Full: these are all sessions. Else they are those that are new, or of which more changed than
-	// the time since the last change and the revision of the screen.
+	// Full is set if these are all sessions. Otherwise they are those that are new, or in which
+	// something else changed than IdleMs and Seq.
 	Full     bool          `json:"full,omitempty"`
 	Sessions []SessionInfo `json:"sessions"`
-	// More says that the next message continues this one: a long list comes in several messages,
+	// More is set if the next message continues this one: a long list comes in several messages,
 	// the first of which is Full.
 	More bool `json:"more,omitempty"`
-	// Gone lists the ids of sessions that have gone.
+	// Gone lists the ids of sessions that no longer exist.
 	Gone []string `json:"gone,omitempty"`
-	// Incomplete says that sessions of other gateways are missing now; it may be nil. A message
-	// with nothing else tells that it changed.
+	// Incomplete is set while sessions of other gateways are missing. A message with no other field
+	// reports only a change of it.
 	Incomplete *Incomplete `json:"incomplete,omitempty"`
 }
 

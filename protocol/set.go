@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// messages is the closed set of the wire: the value of "type", the type itself, and the field with
-// the id of the agent or viewer that a gateway fills in, or "". A test compares it with the types
-// that have a check.
+// messages is the closed set of messages: the value of "type", the Go type, and the field for the
+// id of the agent or viewer, which a gateway fills in, or "". A test compares it with the types
+// that have a check method.
 var messages = []struct {
 	kind   string
 	zero   Message
@@ -84,7 +84,7 @@ var messages = []struct {
 	{"error", (*Error)(nil), ""},
 }
 
-// Kinds are the values of "type" of all messages.
+// Kinds returns the values of "type" of all messages.
 func Kinds() []string {
 	all := make([]string, 0, len(messages))
 	for _, m := range messages {
@@ -94,21 +94,21 @@ func Kinds() []string {
 }
 
 // head describes the messages of one type: the value of "type", and the indexes of the struct's
-// fields with the request's id, the session's and the sender's, -1 for a missing field.
+// fields with the ids of the request, the session and the sender, -1 for a missing field.
 type head struct {
 	kind                     string
 	request, session, sender int
 }
 
-// types find a type of message, by itself and by the value of "type".
+// types finds the description of a message by its Go type, and its Go type by the value of "type".
 type types struct {
 	heads  map[reflect.Type]head
 	byKind map[string]reflect.Type
 }
 
-// known returns the types of the wire, collected when the first message is made or read: a program
-// that ends at once does not pay for them.
-var known = sync.OnceValue(func() types {
+// knownTypes returns the tables of all messages. They are built with the first message that is made
+// or read: a program that ends at once does not pay for them.
+var knownTypes = sync.OnceValue(func() types {
 	heads := make(map[reflect.Type]head, len(messages))
 	byKind := make(map[string]reflect.Type, len(messages))
 	for _, m := range messages {
@@ -127,7 +127,7 @@ var known = sync.OnceValue(func() types {
 
 // newMessage returns the empty message of a type, or nil if the type does not exist.
 func newMessage(kind string) Message {
-	t, ok := known().byKind[kind]
+	t, ok := knownTypes().byKind[kind]
 	if !ok {
 		return nil
 	}
@@ -135,10 +135,10 @@ func newMessage(kind string) Message {
 	return m
 }
 
-func headOf(m Message) head { return known().heads[reflect.TypeOf(m).Elem()] }
+func headOf(m Message) head { return knownTypes().heads[reflect.TypeOf(m).Elem()] }
 
-// field returns a string of m, or nil.
-func field(m Message, at int) *string {
+// stringField returns the string field of m with the index at, or nil.
+func stringField(m Message, at int) *string {
 	if at < 0 {
 		return nil
 	}
@@ -149,15 +149,14 @@ func field(m Message, at int) *string {
 // KindOf returns the value of m's "type" field. m may be a nil pointer.
 func KindOf(m Message) string { return headOf(m).kind }
 
-// RequestID returns the id of the request that m makes or answers, "" for a message that does
-// neither.
-func RequestID(m Message) string { return text(m, headOf(m).request) }
+// RequestID returns the id of the request that m is or answers, "" for any other message.
+func RequestID(m Message) string { return fieldText(m, headOf(m).request) }
 
 // SessionID returns the session that m is about, or "".
-func SessionID(m Message) string { return text(m, headOf(m).session) }
+func SessionID(m Message) string { return fieldText(m, headOf(m).session) }
 
-func text(m Message, at int) string {
-	if value := field(m, at); value != nil {
+func fieldText(m Message, at int) string {
+	if value := stringField(m, at); value != nil {
 		return *value
 	}
 	return ""
@@ -166,23 +165,22 @@ func text(m Message, at int) string {
 // WithRequestID returns a copy of m with another request id, if m has one.
 func WithRequestID(m Message, id string) Message {
 	out := clone(m)
-	if request := field(out, headOf(m).request); request != nil {
+	if request := stringField(out, headOf(m).request); request != nil {
 		*request = id
 	}
 	return out
 }
 
-// Forward returns a copy of m under another request id and from a sender, replacing the sender that
-// m names.
+// Forward returns a copy of m with another request id and another sender.
 func Forward(m Message, requestID, senderID string) Message {
 	out := WithRequestID(m, requestID)
-	if sender := field(out, headOf(m).sender); sender != nil {
+	if sender := stringField(out, headOf(m).sender); sender != nil {
 		*sender = senderID
 	}
 	return out
 }
 
-// clone returns a shallow copy: what m points to is shared, and must not change.
+// clone returns a shallow copy: the values that m points to are shared, and must not change.
 func clone(m Message) Message {
 	out := reflect.New(reflect.TypeOf(m).Elem())
 	out.Elem().Set(reflect.ValueOf(m).Elem())

@@ -8,32 +8,33 @@ import (
 	"strings"
 )
 
-// View asks for the rows of a session's screen as they change, for a viewer: [Rows], of which each
-// is acknowledged with [Ack] before the next one comes. Unview ends that. A gateway passes both on
-// without a request.
+// View asks for the rows of a session's screen as they change, for a viewer. They come as [Rows];
+// the next message is sent once the previous one is acknowledged with [Ack]. Unview ends that. A
+// gateway forwards both without a request id.
 type View struct {
 	RequestID string `json:"requestId,omitempty"`
 	SessionID string `json:"sessionId"`
-	// EveryMs is the fastest rhythm wanted; 0 is the proxy's own.
+	// EveryMs is the shortest interval wanted; 0 is the proxy's own.
 	EveryMs int64 `json:"everyMs,omitempty"`
-	// Agents is a gateway's word to a proxy: agents look, and no person. It sends another View when
+	// Agents is set by a gateway while only agents look, and no person. It sends another View when
 	// that changes.
 	Agents bool `json:"agents,omitempty"`
 }
 
-// Unview ends what [View] began.
+// Unview ends a [View].
 type Unview struct {
 	SessionID string `json:"sessionId"`
 }
 
-// Ack says that the rows with that number were shown, or at least read: the next ones may come.
+// Ack reports that the rows with that number were shown, or at least read: the next ones may be
+// sent.
 type Ack struct {
 	SessionID string `json:"sessionId"`
 	Seq       uint64 `json:"seq"`
 }
 
-// Rows is the screen for a viewer. Its rows carry SGR sequences and no others; what is kept from
-// agents is kept from viewers.
+// Rows is the screen for a viewer. Its rows carry SGR sequences and no others; what is hidden from
+// agents is hidden from viewers.
 type Rows struct {
 	SessionID string `json:"sessionId"`
 	// Seq is the number of this message: the proxy counts them from 1. Rev is the revision of the
@@ -46,59 +47,58 @@ type Rows struct {
 	Cursor Cursor `json:"cursor"`
 	// Line is the number that the first row of the main screen will have in the history.
 	Line uint64 `json:"line,omitempty"`
-	// Lines are all rows, without blank ones at the end. Where Since is not 0 the message says
-	// instead what changed since the one with that number: the rows moved up by Moved, down if it
-	// is negative, and then Changed took the place of some.
+	// Lines holds all rows, without blank ones at the end. If Since is not 0, the message has
+	// instead what changed since the one with that number: the rows moved up by Moved, or down if
+	// it is negative, and then those in Changed were replaced.
 	Lines   []string `json:"lines,omitempty"`
 	Since   uint64   `json:"since,omitempty"`
 	Moved   int      `json:"moved,omitempty"`
 	Changed []Row    `json:"changed,omitempty"`
-	// State is left out where it is that of Since.
+	// State is left out if it is the same as in the message Since.
 	State *ViewState `json:"state,omitempty"`
 
-	shared *frame // made once for all who get this message; nil for a message to one
+	shared *frame // encoded once for all receivers; nil for a message to one
 }
 
-// ViewState is what there is to know of a screen beside its rows.
+// ViewState is the state of a screen besides its rows.
 type ViewState struct {
 	Title   string  `json:"title,omitempty"`
 	Alt     bool    `json:"alt,omitempty"`
 	Palette []Color `json:"palette,omitempty"`
-	// Clusters says that grapheme clusters decide on columns (mode 2027), and not each character by
-	// itself.
+	// Clusters is set if the width is that of grapheme clusters (mode 2027), and not of each
+	// character by itself.
 	Clusters bool `json:"clusters,omitempty"`
-	// Reverse says that the terminal's own colours have changed places (DECSCNM).
+	// Reverse is set while the terminal's default colours are swapped (DECSCNM).
 	Reverse bool `json:"reverse,omitempty"`
-	// Mouse says what the program does with a person's mouse: one of the Mouse words, "" for
+	// Mouse is what the program does with a person's mouse: one of the Mouse constants, "" for
 	// nothing.
 	Mouse string `json:"mouse,omitempty"`
-	// Wraps are the rows that continue in the next one: a copied text joins them.
+	// Wraps lists the rows that continue in the next one, to join them in copied text.
 	Wraps []Wrap `json:"wraps,omitempty"`
-	// Links are hyperlinks that a page may open, without those with a secret in their target.
+	// Links are the hyperlinks that a page may open, except those with a secret in their target.
 	Links    []Link   `json:"links,omitempty"`
 	Keyboard Keyboard `json:"keyboard"`
 	Blackout *Hidden  `json:"blackout,omitempty"`
-	// Typed is an agent's newest input since a viewer looks; it may be nil.
+	// Typed is an agent's newest input since the first viewer looked; it may be nil.
 	Typed *AgentTyped `json:"typed,omitempty"`
 }
 
 // What a program does with a person's mouse.
 const (
-	MouseScrolls = "scroll"  // takes the wheel for cursor keys
-	MouseButtons = "buttons" // listens to the wheel and buttons
-	MouseMotion  = "motion"  // and to movement while a button is down
+	MouseScrolls = "scroll"  // turns the wheel into cursor keys
+	MouseButtons = "buttons" // reads the wheel and buttons
+	MouseMotion  = "motion"  // and movement while a button is down
 )
 
 // MaxTyped bounds the text of an [AgentTyped], in bytes.
 const MaxTyped = 1024
 
-// AgentTyped is an agent's input in words, for a viewer.
+// AgentTyped describes an agent's input to a viewer.
 type AgentTyped struct {
 	AgentName string `json:"agentName"`
-	// Text has text in quotation marks and keys in angle brackets, its end left out where it is
-	// long.
+	// Text has text in quotation marks and keys in angle brackets. It is cut if it is long.
 	Text string `json:"text"`
-	// Count tells one input from the next.
+	// Count distinguishes one input from the next.
 	Count uint64 `json:"count"`
 }
 
@@ -137,25 +137,26 @@ type Unwatch struct {
 type Output struct {
 	ID        string `json:"id"`
 	SessionID string `json:"sessionId"`
-	// Seq is the number of bytes of live output before these: who finds a gap needs a repaint. The
-	// bytes of a repaint do not count.
+	// Seq is the number of bytes of live output before these: a receiver that finds a gap needs a
+	// repaint. The bytes of a repaint do not count.
 	Seq     uint64 `json:"seq"`
 	DataB64 []byte `json:"dataB64"`
-	// Repaint: these bytes paint the whole screen on a terminal of Cols times Rows that was just
-	// cleared and reset.
+	// Repaint is set if these bytes paint the whole screen on a terminal of Cols times Rows that
+	// was just cleared and reset.
 	Repaint bool `json:"repaint,omitempty"`
 	Cols    int  `json:"cols,omitempty"`
 	Rows    int  `json:"rows,omitempty"`
 }
 
-// Share returns m for many peers: its frame is made once. The message must not change afterwards.
+// Share prepares m for many peers: its frame is encoded once. The message must not change
+// afterwards.
 func (m *Rows) Share() *Rows {
 	m.shared = new(frame)
 	return m
 }
 
-// Difference returns m for a peer that has last, complete as m is: with only what differs, if that
-// is shorter. last may be nil.
+// Difference returns m for a peer that has last: only what differs, if that is shorter. Both m and
+// last are complete; last may be nil.
 func (m *Rows) Difference(last *Rows) *Rows {
 	part := *m
 	part.shared = nil
@@ -176,8 +177,8 @@ func (m *Rows) Difference(last *Rows) *Rows {
 	return &part
 }
 
-// Complete returns m with all rows, last being the message that came before it from the same peer,
-// or nil. ok is false if m is a difference to something else.
+// Complete returns m with all rows. last is the previous message from the same peer, complete, or
+// nil. ok is false if m is the difference to another message.
 func (m *Rows) Complete(last *Rows) (full *Rows, ok bool) {
 	out := *m
 	out.shared = nil
@@ -196,9 +197,9 @@ func (m *Rows) Complete(last *Rows) (full *Rows, ok bool) {
 	return &out, true
 }
 
-// plainAck returns the [Ack] of a frame that has nothing but its fields, in their order and without
-// blanks; nil for any other frame. One comes for every frame that a viewer gets, and this is the
-// shortest way to read it.
+// plainAck decodes an [Ack] whose frame has only its fields, in order and without blanks; it
+// returns nil for any other frame. An Ack comes for every frame that a viewer gets, and this is
+// much cheaper than the general way.
 func plainAck(frame []byte) *Ack {
 	rest, ok := bytes.CutPrefix(frame, []byte(`{"type":"terminal.ack","sessionId":"`))
 	if !ok {

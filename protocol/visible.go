@@ -5,19 +5,19 @@ import (
 	"unicode"
 )
 
-// Visible takes out of s what a person cannot see but a model reads, or what makes a person read
-// another text than the model (SAFETY R45): Unicode tags, bidirectional controls (UAX #9),
-// zero-width characters, variation selectors and control characters. Line feeds stay and a tab
+// Visible removes from s the characters that a person cannot see but a model reads, or that make a
+// person read another text than the model (SAFETY R45): Unicode tags, bidirectional controls (UAX
+// #9), zero-width characters, variation selectors and control characters. Line feeds stay and a tab
 // becomes a blank. Joiners stay where a script or an emoji needs them.
 //
-// Both ends of the wire use it: a proxy for what it sends, a gateway for what it shows, since it
-// does not believe a proxy.
+// Both ends use it: a proxy for what it sends, and a gateway for what it shows, since it does not
+// trust a proxy.
 func Visible(s string) string { return visible(s, false) }
 
-// visible is Visible. In a row of a screen, what it takes out leaves the columns that it had there,
-// as blanks.
+// visible implements Visible. In a row of a screen, it replaces a removed character with as many
+// blanks as it took columns.
 func visible(s string, row bool) string {
-	if plain(s) {
+	if isPlain(s) {
 		return s
 	}
 	var b strings.Builder
@@ -27,20 +27,20 @@ func visible(s string, row bool) string {
 		switch {
 		case r == '\t':
 			b.WriteByte(' ')
-		case r == '\n' || !hidden(r) || joins(runes, i):
+		case r == '\n' || !isHidden(r) || isJoiner(runes, i):
 			b.WriteRune(r)
 		case row:
-			b.WriteString("  "[:blanks(r)])
+			b.WriteString("  "[:hiddenWidth(r)])
 		}
 	}
 	return b.String()
 }
 
-// VisibleRow is [Visible] for a row of a screen, with SGR sequences and without any other. What
-// stands behind a character that takes columns and shows nothing, as the soft hyphen and the
-// fillers of Hangul, keeps its place: they become blanks.
+// VisibleRow is [Visible] for a row of a screen. It keeps SGR sequences and removes all others. A
+// character that takes columns but shows nothing, such as the soft hyphen and the fillers of
+// Hangul, becomes blanks, so that the text after it keeps its place.
 func VisibleRow(row string) string {
-	if plain(row) {
+	if isPlain(row) {
 		return row
 	}
 	var b strings.Builder
@@ -70,8 +70,8 @@ func VisibleRow(row string) string {
 	return b.String()
 }
 
-// plain reports whether s is printable ASCII and line feeds, as most rows are.
-func plain(s string) bool {
+// isPlain reports whether s is printable ASCII and line feeds, as most rows are.
+func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < ' ' && c != '\n') || c > '~' {
 			return false
@@ -80,26 +80,26 @@ func plain(s string) bool {
 	return true
 }
 
-// hidden reports whether r takes no place of its own on a screen. Unicode keeps one list of what a
-// renderer shows nothing for (Default_Ignorable_Code_Point, of which Cf, the variation selectors
-// and the fillers are the bulk).
-func hidden(r rune) bool {
+// isHidden reports whether r shows nothing on a screen. Most of these characters are in Unicode's
+// list of what a renderer ignores (Default_Ignorable_Code_Point, of which Cf, the variation
+// selectors and the fillers are the bulk).
+func isHidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) ||
 		unicode.Is(unicode.Variation_Selector, r) ||
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) ||
 		unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 }
 
-// blanks returns how many columns a hidden character takes, as wcwidth(3) and the terminal model
+// hiddenWidth returns how many columns a hidden character takes, as wcwidth(3) and the terminal model
 // count.
-func blanks(r rune) int {
+func hiddenWidth(r rune) int {
 	switch {
 	case r == '\u115f' || r == '\u3164':
 		return 2
 	case r == '\u00ad' || r == '\uffa0' ||
 		r > unicode.MaxLatin1 && !unicode.IsControl(r) &&
 			!unicode.In(r, unicode.Cf, unicode.M, unicode.Zl, unicode.Zp, unicode.Lo):
-		return 1 // beside the two, what Unicode has reserved
+		return 1 // besides these two, what Unicode has reserved
 	}
 	return 0
 }
@@ -111,17 +111,17 @@ const (
 	vs16 = '\ufe0f'
 )
 
-// joins reports whether the hidden character at i shapes its neighbours: a joiner between two
-// letters of a script that uses joiners or between two emoji, a presentation selector after a
-// symbol.
-func joins(runes []rune, i int) bool {
+// isJoiner reports whether the hidden character at i changes the shape of its neighbours: a joiner
+// between two letters of a script that uses joiners or between two emoji, or a presentation
+// selector after a symbol.
+func isJoiner(runes []rune, i int) bool {
 	if i == 0 {
 		return false
 	}
 	before := runes[i-1]
 	switch runes[i] {
 	case vs15, vs16:
-		return pictograph(before) ||
+		return isPictograph(before) ||
 			strings.ContainsRune("0123456789#*", before) && i+1 < len(runes) &&
 				runes[i+1] == '\u20e3'
 	case zwj, zwnj:
@@ -132,17 +132,17 @@ func joins(runes []rune, i int) bool {
 		if before == vs16 && i > 1 {
 			before = runes[i-2]
 		}
-		return shaped(before) && shaped(after) ||
-			runes[i] == zwj && pictograph(before) && pictograph(after)
+		return usesJoiners(before) && usesJoiners(after) ||
+			runes[i] == zwj && isPictograph(before) && isPictograph(after)
 	}
 	return false
 }
 
-func pictograph(r rune) bool {
+func isPictograph(r rune) bool {
 	return r > 0xa8 && unicode.In(r, unicode.So, unicode.Sk, unicode.Sm)
 }
 
-func shaped(r rune) bool {
+func usesJoiners(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari,
 		unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil,
 		unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer,

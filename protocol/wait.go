@@ -4,39 +4,38 @@ import "reflect"
 
 // Limits of a [Wait]. Sizes are bytes.
 const (
-	MaxConditions = 16         // in any, and in stop, of a wait
+	MaxConditions = 16         // in each of any and stop of a wait
 	MaxPattern    = 1024       // text or regular expression of a wait or a condition
 	MaxWaitMs     = 600 * 1000 // longest wait, settle or request time-out, in milliseconds
 )
 
-// Wait asks for a fact: the answer comes when the condition holds or the time is over.
+// Wait asks for an answer when the condition holds or the time is over.
 type Wait struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
 	AgentID   string `json:"agentId,omitempty"`
 	Until     Until  `json:"until"`
-	// Any are more conditions that meet the wait, each as Until alone would. Stop are conditions
-	// that end it without meeting it: what they find makes it pointless to wait on. At most
-	// MaxConditions each.
+	// Any are alternatives to Until: the wait is met by any one of them. Stop are conditions that
+	// end the wait without meeting it, since they make it pointless. At most MaxConditions each.
 	Any  []Until `json:"any,omitempty"`
 	Stop []Until `json:"stop,omitempty"`
-	// AfterSeq: only what changed after this revision counts.
+	// AfterSeq ignores what changed up to this revision.
 	AfterSeq uint64 `json:"afterSeq,omitempty"`
-	// SinceSeq: the answer is that of a [Read] with Follow, which would come too late where the
-	// program ends; Scrollback is that read's.
+	// SinceSeq asks for an answer like that of a [Read] with Follow, which would come too late if
+	// the program ends; Scrollback is as in a Read.
 	SinceSeq   uint64 `json:"sinceSeq,omitempty"`
 	Scrollback int    `json:"scrollback,omitempty"`
-	// InputSeq is the revision before the input whose effect is awaited: once the program is known
-	// to wait for input again, Text and Regex of Until and Any are also met by what came with that
+	// InputSeq is the revision before the input whose effect is awaited: once the program certainly
+	// waits for input again, Text and Regex of Until and Any are also met by what came with that
 	// input, see [WaitResult.Stood].
 	InputSeq uint64 `json:"inputSeq,omitempty"`
-	// Epoch is that of the grant under which the agent typed what it waits for: the wait ends, not
-	// met, as the user takes the keyboard back.
+	// Epoch is that of the grant under which the agent typed the input whose effect it awaits: the
+	// wait ends unmet when the user takes the keyboard back.
 	Epoch     uint64 `json:"epoch,omitempty"`
 	TimeoutMs int64  `json:"timeoutMs,omitempty"`
 }
 
-// Until is the condition of a terminal.wait. Exactly one field is set, and Repaints only beside
+// Until is a condition of a wait. Exactly one field is set, and Repaints only together with
 // QuietMs.
 type Until struct {
 	// Text is on the screen, or was printed since the wait began.
@@ -52,8 +51,8 @@ type Until struct {
 	Settled bool `json:"settled,omitempty"`
 	// QuietMs: the screen has been quiet for this long.
 	QuietMs int64 `json:"quietMs,omitempty"`
-	// Repaints, beside QuietMs: rows that the program keeps repainting, as a clock or a spinner does,
-	// may change. See [Frame.Repainting].
+	// Repaints, with QuietMs, ignores rows that the program keeps repainting, as for a clock or a
+	// spinner. See [Frame.Repainting].
 	Repaints bool `json:"repaints,omitempty"`
 	// Changed: the screen changed after AfterSeq.
 	Changed bool `json:"changed,omitempty"`
@@ -71,16 +70,16 @@ type WaitResult struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
 	Met       bool   `json:"met"`
-	// Matched is the text that matched, or the word that names the fact ("exit", "granted",
-	// "refused", ...).
+	// Matched is the text that matched, or a word for the fact that met the wait ("exit",
+	// "granted", "refused", ...).
 	Matched string `json:"matched,omitempty"`
-	// Came is which condition ended a wait with Any or Stop; Stopped says that it was one of Stop.
-	// Met is false then.
+	// Came is the condition that ended a wait with Any or Stop. Stopped is set if it was one of
+	// Stop; Met is then false.
 	Came    *Until `json:"came,omitempty"`
 	Stopped bool   `json:"stopped,omitempty"`
-	// Stood says that what matched is not new: see [StoodInput].
+	// Stood is set if the matched text is not new: see [StoodInput].
 	Stood string `json:"stood,omitempty"`
-	// Line is the line that has Matched: see [UntilResult].
+	// Line is the line that contains Matched: see [UntilResult].
 	Line string `json:"line,omitempty"`
 	// Ended is why control ended, for a wait with Epoch that ended with it.
 	Ended Reason `json:"ended,omitempty"`
@@ -89,7 +88,7 @@ type WaitResult struct {
 	// ExitCode and Signal say how the program ended, if it has.
 	ExitCode *int   `json:"exitCode,omitempty"`
 	Signal   string `json:"signal,omitempty"`
-	// Text and what follows are those of a [ReadResult], for a wait with SinceSeq.
+	// Text and the fields up to HiddenText are those of a [ReadResult], for a wait with SinceSeq.
 	Text       string `json:"text,omitempty"`
 	FirstLine  uint64 `json:"firstLine,omitempty"`
 	NextLine   uint64 `json:"nextLine,omitempty"`
@@ -100,11 +99,11 @@ type WaitResult struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// StoodInput says of a text that met a wait with InputSeq that it came with the input, before
-// AfterSeq; or of any wait, that it is the echo of what an agent typed ahead.
+// StoodInput marks a matched text that came with the input, before AfterSeq, in a wait with
+// InputSeq; and in any wait, the echo of what an agent typed ahead.
 const StoodInput = "input"
 
-// Read is the answer as one to a [Read].
+// Read returns the answer as one to a [Read].
 func (m *WaitResult) Read() *ReadResult {
 	return &ReadResult{
 		SessionID:  m.SessionID,
@@ -119,19 +118,19 @@ func (m *WaitResult) Read() *ReadResult {
 	}
 }
 
-// MatchedWaiting is what a wait for waiting says when it was met by a fact, and begins with when it
-// was met by a guess: "waiting (guess: relay)".
+// MatchedWaiting is Matched for a wait for waiting that was met by a fact. If it was met by a
+// guess, Matched only begins with it: "waiting (guess: relay)".
 const MatchedWaiting = "waiting"
 
-// Repeats reports whether m is the same wait again: who repeats one over a new connection has less
-// time left for it.
+// Repeats reports whether m repeats an earlier wait. TimeoutMs may differ: a client that repeats a
+// wait over a new connection has less time left for it.
 func (m *Wait) Repeats(earlier *Wait) bool {
 	same := *earlier
 	same.TimeoutMs = m.TimeoutMs
 	return reflect.DeepEqual(&same, m)
 }
 
-// countConditions counts the conditions that are set, so that exactly one can be asked for.
+// countConditions counts the conditions that are set.
 func (u *Until) countConditions() int {
 	n := 0
 	for _, set := range []bool{
@@ -186,8 +185,8 @@ func (c *checks) checkRepaints(field string, u *Until) *checks {
 	return c
 }
 
-// checkFurther checks conditions beside the one of a wait. The user's decisions are waited for
-// alone.
+// checkFurther checks the conditions of a wait besides Until. Only Until can be a wait for the
+// user's decision.
 func (c *checks) checkFurther(field string, all []Until) *checks {
 	if len(all) > MaxConditions {
 		c.fail(CodeTooLarge, field, "holds %d conditions, the limit is %d", len(all), MaxConditions)

@@ -67,7 +67,7 @@ func TestCopiesLeaveTheOriginalAlone(t *testing.T) {
 			require.Equal(t, "request-2", RequestID(got))
 		}
 		if h.sender >= 0 {
-			require.Equal(t, "sender-2", text(got, h.sender))
+			require.Equal(t, "sender-2", fieldText(got, h.sender))
 		}
 		require.Equal(t, SessionID(m), SessionID(got))
 	}

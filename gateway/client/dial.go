@@ -69,7 +69,7 @@ func Hint(err error) string {
 type dialer struct {
 	cfg   *Config
 	doors []Door
-	turns *handshake.Doors
+	turns *handshake.Gateways
 	// when a remote gateway last announced a restart, in Unix nanoseconds
 	restarts atomic.Int64
 }
@@ -81,7 +81,7 @@ func newDialer(cfg *Config) *dialer {
 	for i, d := range doors {
 		urls[i] = d.URL
 	}
-	return &dialer{cfg: cfg, doors: doors, turns: handshake.NewDoors(urls, cfg.Passed)}
+	return &dialer{cfg: cfg, doors: doors, turns: handshake.NewGateways(urls, cfg.Passed)}
 }
 
 // dialGateway makes a WebSocket. It tries longer if a gateway was there before.
@@ -149,7 +149,7 @@ func (d *dialer) tryGateways(ctx context.Context, round int) (s *socket, err err
 		ws, gathers, err := d.dialDoor(ctx, d.doors[i])
 		if err == nil {
 			s = newSocket(ws, gathers)
-			s.several = d.turns.Several()
+			s.several = d.turns.HasSeveral()
 			s.restarts = func() { d.restarts.Store(time.Now().UnixNano()) }
 			s.gone = func() { d.turns.NoteLost(i) }
 		}

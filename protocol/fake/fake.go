@@ -1,5 +1,5 @@
-// Package fake plays the other end of a connection in tests: a gateway for a proxy or an agent, a
-// proxy or an agent for a gateway. Only tests import it. It must not depend on how the tested
+// Package fake plays the other end of a connection in tests: a gateway for a proxy or an agent, or
+// a proxy or an agent for a gateway. Only tests import it. It must not depend on how the tested
 // packages handle messages.
 package fake
 
@@ -20,10 +20,10 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Soon bounds waits for things that happen at once, with time to spare for a loaded machine.
+// Soon bounds waits for events that should happen at once, with time to spare for a loaded machine.
 const Soon = 2 * time.Minute
 
-// Within returns a context of the test that ends after [Soon].
+// Within returns a context that ends after [Soon], or with the test.
 func Within(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), Soon)
@@ -91,7 +91,8 @@ func (c Conn) Next() (protocol.Message, error) {
 	return protocol.Decode(frame, protocol.MaxMessage)
 }
 
-// Answer reads until the connection ends, and writes the replies of answer that are not nil.
+// Answer reads messages until the connection ends, and sends what answer returns for each, unless
+// that is nil.
 func (c Conn) Answer(answer func(protocol.Message) protocol.Message) error {
 	for {
 		m, err := c.Next()
@@ -109,8 +110,8 @@ func (c Conn) Answer(answer func(protocol.Message) protocol.Message) error {
 // Dialer makes the network connection to a gateway.
 type Dialer func(context.Context) (net.Conn, error)
 
-// Connect opens a WebSocket at a URL over a connection of the dialer. If that fails, the response
-// holds the reason.
+// Connect opens a WebSocket to a URL over a connection of the dialer. If that fails, the response
+// holds the reason, if there was one.
 func (d Dialer) Connect(
 	ctx context.Context, url string, header http.Header,
 ) (Conn, *http.Response, error) {
@@ -122,7 +123,7 @@ func (d Dialer) Connect(
 	return Conn{ws}, resp, err
 }
 
-// listen opens a listener of the test, on "unix" or "tcp".
+// listen opens a listener for the test, on "unix" or "tcp".
 func listen(t testing.TB, network string) (net.Listener, Dialer) {
 	t.Helper()
 	at := "127.0.0.1:0"
@@ -159,7 +160,7 @@ func Server(t testing.TB, network string, serve func(net.Conn)) (addr string, di
 	return ln.Addr().String(), dial
 }
 
-// Flood writes first once, then again repeatedly until a write fails.
+// Flood writes first once, and then again over and over until a write fails.
 func Flood(c net.Conn, first, again string) {
 	_, err := io.WriteString(c, first)
 	for err == nil {
@@ -169,7 +170,7 @@ func Flood(c net.Conn, first, again string) {
 
 const switching = "HTTP/1.1 101 Switching Protocols\r\n"
 
-// Lies are bad answers to the handshake that never end: First, then Again without end. See [Flood].
+// Lies are false answers to the handshake that never end, as arguments of [Flood].
 var Lies = map[string]struct{ First, Again string }{
 	"endless header":          {switching + "X: ", strings.Repeat("x", 4096)},
 	"endless lines":           {switching, strings.Repeat("X-Line: y\r\n", 400)},
@@ -185,7 +186,7 @@ func Gateway(t testing.TB, serve func(Conn)) Dialer {
 	return dial
 }
 
-// GatewayAt is [Gateway] for a program that needs the path of the socket.
+// GatewayAt is [Gateway], and returns the path of the socket, too.
 func GatewayAt(t testing.TB, serve func(Conn)) (path string, dial Dialer) {
 	t.Helper()
 	ln, dial := listen(t, "unix")

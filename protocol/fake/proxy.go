@@ -8,7 +8,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Opening opens a session of one row.
+// Opening returns the message that opens a session of one row.
 func Opening(id string) *protocol.SessionOpen {
 	return &protocol.SessionOpen{
 		ID: "o", SessionID: id, Name: "vim", Command: "vim", Args: []string{}, Cols: 10, Rows: 1,
@@ -16,7 +16,7 @@ func Opening(id string) *protocol.SessionOpen {
 	}
 }
 
-// Snapshot shows a line in it.
+// Snapshot returns a snapshot of that session that shows a line.
 func Snapshot(id string, seq uint64, line string) *protocol.Snapshot {
 	return &protocol.Snapshot{
 		ID: "s", SessionID: id, Content: line, Seq: seq,
@@ -24,14 +24,15 @@ func Snapshot(id string, seq uint64, line string) *protocol.Snapshot {
 	}
 }
 
-// Proxy keeps one session at a gateway, over as many connections as it takes, and answers reads
-// and inputs. It remembers what was typed, by request id.
+// Proxy keeps one session at a gateway, reconnecting as often as needed, and answers reads and
+// inputs.
 type Proxy struct {
 	done  chan struct{}
 	Typed chan *protocol.Input // every input, repeated ones too
 }
 
-// StartProxy starts a proxy until the test ends. url is the path of proxies at the gateway.
+// StartProxy starts a proxy that runs until the test ends. url is where the gateway accepts
+// proxies.
 func StartProxy(t testing.TB, dial Dialer, url string, header http.Header, id string) *Proxy {
 	t.Helper()
 	p := &Proxy{done: make(chan struct{}), Typed: make(chan *protocol.Input, 16)}

@@ -1,6 +1,6 @@
-// Package handshake bounds what the far end of a dialled connection may send, and how long it may
-// take, before it has proven to be a gateway. Both sides that dial use it. It does not depend on
-// what the connections carry.
+// Package handshake dials gateways: it bounds how much the far end may send, and how long it may
+// take, until it has proven to be a gateway, and tries several in turn. Proxies and clients use it.
+// It does not depend on the messages that the connections carry.
 package handshake
 
 import (
@@ -12,33 +12,33 @@ import (
 	"time"
 )
 
-// MaxBytes bounds what may come before the handshake is done: HTTP headers take a few hundred
-// bytes, and their readers keep them in memory.
+// MaxBytes bounds the bytes received before the handshake is done: HTTP headers take a few hundred
+// bytes, and are read into memory.
 const MaxBytes = 64 << 10
 
-// ErrTooLong is in the error of a read when MaxBytes have come without an end of the handshake.
+// ErrTooLong is wrapped by the error of a read after MaxBytes without the end of the handshake.
 var ErrTooLong = fmt.Errorf("its handshake exceeds %d KiB: it is not a gateway", MaxBytes>>10)
 
-// ErrTooSlow is in the error of a read when the time is over.
+// ErrTooSlow is wrapped by the error of a read after the deadline.
 var ErrTooSlow = errors.New("it accepts the connection but does not finish the handshake in time")
 
 // Conn is a connection whose handshake is bounded until Done.
 type Conn struct {
 	net.Conn
 	end  time.Time
-	left int // the reader's
+	left int // bytes that may still be read; only the reader uses it
 	done atomic.Bool
 }
 
-// Bound bounds a connection that was just dialled: every read and write fails after within, and
-// reading fails after [MaxBytes]. The deadline stands until Done, even if the caller sets another
-// one.
+// Bound bounds a connection that was just dialled: every read and write fails once within has
+// passed, and reading fails after [MaxBytes]. Until Done, the caller cannot set a later deadline.
 func Bound(conn net.Conn, within time.Duration) (*Conn, error) {
 	c := &Conn{Conn: conn, end: time.Now().Add(within), left: MaxBytes}
 	return c, conn.SetDeadline(c.end)
 }
 
-// Done lifts the bounds. It is for the goroutine that did the handshake, before any other reads.
+// Done lifts the bounds. Only the goroutine that did the handshake may call it, before any other
+// goroutine reads.
 func (c *Conn) Done() error {
 	c.done.Store(true)
 	return c.Conn.SetDeadline(time.Time{})

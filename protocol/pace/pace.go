@@ -1,4 +1,4 @@
-// Package pace makes loops wait between two attempts.
+// Package pace delays the attempts of a loop.
 package pace
 
 import (
@@ -19,8 +19,8 @@ func Pause(ctx context.Context, d time.Duration) error {
 }
 
 // Backoff paces attempts to reach a gateway. Each delay is random, below a limit that doubles from
-// First to Longest: those that a gateway dropped at one moment do not come back in step. One
-// goroutine owns it.
+// First to Longest, so that clients that a gateway dropped together do not come back together. It
+// is for one goroutine.
 type Backoff struct {
 	First, Longest time.Duration
 

@@ -87,7 +87,7 @@ type Door struct {
 type Link struct {
 	Config
 	doors    []Door
-	turns    *handshake.Doors
+	turns    *handshake.Gateways
 	at       place // of the newest connection; owned by Run, like round
 	round    int   // of attempts since then
 	mu       sync.Mutex
@@ -120,7 +120,7 @@ func New(c Config) *Link {
 	return &Link{
 		Config: c,
 		doors:  doors,
-		turns:  handshake.NewDoors(urls, c.Passed),
+		turns:  handshake.NewGateways(urls, c.Passed),
 		at:     place{door: -1},
 		over:   make(chan struct{}),
 		wake:   make(chan struct{}, 1),
@@ -218,7 +218,7 @@ func (l *Link) openTransport(ctx context.Context) (transport, error) {
 		conn, cluster, err := handshakeAt(ctx, short, l.doors[door])
 		if err == nil {
 			made = newWire(conn,
-				wireConfig{urgent: l.Urgent, every: l.Every, several: l.turns.Several()})
+				wireConfig{urgent: l.Urgent, every: l.Every, several: l.turns.HasSeveral()})
 			made.place = place{door: door, cluster: cluster}
 		}
 		return err

@@ -48,14 +48,14 @@ func TestALostGatewayIsNoticedSoonWhileAnAgentTypes(t *testing.T) {
 		Up: func() { ups <- struct{}{} }, Down: func() { downs <- struct{}{} },
 	})
 	<-ups
-	for looks.Load() < handshake.MostMissed+2 {
+	for looks.Load() < handshake.MaxMissed+2 {
 		time.Sleep(time.Millisecond)
 	}
 	require.Empty(t, downs, "without a grant there is no hurry")
 	urgent.Store(true)
 	fake.Receive(t, downs, "the end of a connection that answers no ping")
 	<-ups
-	for range handshake.MostMissed + 2 {
+	for range handshake.MaxMissed + 2 {
 		fake.Receive(t, pings, "a ping")
 	}
 	stop()

@@ -211,7 +211,7 @@ func TestAPeerWithAGrantIsMissedSoon(t *testing.T) {
 	times := Times{Ping: time.Hour, Silence: time.Hour, Urgent: time.Millisecond}
 	gone := newLoop()
 	serve(t, gone, times) // it reads nothing, and answers no ping
-	for gone.looks.Load() < 4*handshake.MostMissed {
+	for gone.looks.Load() < 4*handshake.MaxMissed {
 		time.Sleep(time.Millisecond)
 	}
 	select {
@@ -228,7 +228,7 @@ func TestAPeerWithAGrantIsMissedSoon(t *testing.T) {
 	pings := 0
 	answer := conn.PingHandler()
 	conn.SetPingHandler(func(data string) error {
-		if pings++; pings > 2*handshake.MostMissed {
+		if pings++; pings > 2*handshake.MaxMissed {
 			return errors.New("enough")
 		}
 		return answer(data)

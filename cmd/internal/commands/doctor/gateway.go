@@ -247,7 +247,7 @@ func (d *doctor) checkRemote(ctx context.Context) {
 func (d *doctor) checkPeers(ctx context.Context, at string, ep endpoint.Endpoint) bool {
 	conn, err := ep.DialContext(ctx)
 	if err != nil {
-		err = handshake.Worded(err)
+		err = handshake.ExplainError(err)
 		d.addError("gateway"+at, client.Hint(err), "%v", err)
 		return false
 	}

@@ -10,60 +10,61 @@ import (
 	"syscall"
 )
 
-// Closed is the error of a door that did not open, in words for users. The cause is Go's error.
-type Closed struct {
-	Say, Do string
-	cause   error
+// DialError explains to users why a gateway cannot be reached. It wraps Go's error.
+type DialError struct {
+	Message, NextStep string
+	cause             error
 }
 
-func (c *Closed) Error() string { return c.Say }
+func (c *DialError) Error() string { return c.Message }
 
-// Hint returns the next step.
-func (c *Closed) Hint() string { return c.Do }
+// Hint returns what the user can do.
+func (c *DialError) Hint() string { return c.NextStep }
 
-func (c *Closed) Unwrap() error { return c.cause }
+func (c *DialError) Unwrap() error { return c.cause }
 
-// Worded rewrites an error of a connection for users, unless that was done already.
-func Worded(err error) error {
+// ExplainError returns a DialError for the errors of a connection that it can explain to users, and
+// any other error as is.
+func ExplainError(err error) error {
 	if message, do := certificateProblem(err); message != "" {
-		return &Closed{Say: message, Do: do, cause: err}
+		return &DialError{Message: message, NextStep: do, cause: err}
 	}
 	noName, isNoName := errors.AsType[*net.DNSError](err)
 	op, isOp := errors.AsType[*net.OpError](err)
 	_, isPlain := errors.AsType[tls.RecordHeaderError](err)
-	c := &Closed{cause: err}
+	c := &DialError{cause: err}
 	switch {
 	case isPlain:
-		c.Say = "the server there does not speak TLS"
-		c.Do = "correct the address: a gateway with a certificate is wss://, and one of " +
+		c.Message = "the server there does not speak TLS"
+		c.NextStep = "correct the address: a gateway with a certificate is wss://, and one of " +
 			"this machine " +
 			"without is ws://"
 	case isNoName && noName.IsNotFound:
-		c.Say, c.Do = "no machine is called "+noName.Name, "correct the address in --gateway"
+		c.Message, c.NextStep = "no machine is called "+noName.Name, "correct the address in --gateway"
 	case isNoName:
-		c.Say = "the name " + noName.Name + " cannot be looked up now"
-		c.Do = "check this machine's DNS"
+		c.Message = "the name " + noName.Name + " cannot be looked up now"
+		c.NextStep = "check this machine's DNS"
 	case !isOp || op.Op != "dial" || op.Net == "unix":
 		return err
 	case errors.Is(err, syscall.ECONNREFUSED):
-		c.Say = "nothing listens there"
-		c.Do = "check that gateway serve runs there, and correct the port in --gateway"
+		c.Message = "nothing listens there"
+		c.NextStep = "check that gateway serve runs there, and correct the port in --gateway"
 	case op.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		c.Say = "that machine does not answer"
-		c.Do = "check that it runs, and that no firewall keeps you from the port"
+		c.Message = "that machine does not answer"
+		c.NextStep = "check that it runs, and that no firewall keeps you from the port"
 	default:
 		errno, isErrno := errors.AsType[syscall.Errno](err)
 		if !isErrno {
 			return err
 		}
-		c.Say = "it cannot be reached: " + errno.Error()
-		c.Do = "check the network between the two machines"
+		c.Message = "it cannot be reached: " + errno.Error()
+		c.NextStep = "check the network between the two machines"
 	}
 	return c
 }
 
-// certificateProblem explains why a gateway's certificate fails; message is "" if err has another
-// cause.
+// certificateProblem explains why a gateway's certificate is invalid and what to do; message is ""
+// if err has another cause.
 func certificateProblem(err error) (message, do string) {
 	unknown, isUnknown := errors.AsType[x509.UnknownAuthorityError](err)
 	misnamed, isMisnamed := errors.AsType[x509.HostnameError](err)

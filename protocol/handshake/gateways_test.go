@@ -12,25 +12,25 @@ import (
 
 var errNo = errors.New("no")
 
-// round is one attempt at doors of which some open, one refuses, and the others fail; it names the
-// doors that were tried.
+// round is one attempt at gateways of which some open, one refuses, and the others fail; it names the
+// gateways that were tried.
 type round struct {
-	doors *Doors
-	// for each door: o opens, n refuses, c has a wrong certificate, - does not answer
+	gateways *Gateways
+	// for each gateway: o opens, n refuses, c has a wrong certificate, - does not answer
 	answers string
 }
 
 func (r *round) try(t *testing.T, n int) (tried string, err error) {
 	t.Helper()
-	err = r.doors.Try(
+	err = r.gateways.Try(
 		t.Context(),
 		n,
 		func(err error) bool { return errors.Is(err, errNo) },
-		func(ctx context.Context, door int) error {
-			tried += string(rune('a' + door))
+		func(ctx context.Context, gateway int) error {
+			tried += string(rune('a' + gateway))
 			_, bound := ctx.Deadline()
-			require.Equal(t, r.doors.Several(), bound, "one alone has the time that it is given")
-			switch r.answers[door] {
+			require.Equal(t, r.gateways.HasSeveral(), bound, "one alone has the time that it is given")
+			switch r.answers[gateway] {
 			case 'o':
 				return nil
 			case 'n':
@@ -44,19 +44,19 @@ func (r *round) try(t *testing.T, n int) (tried string, err error) {
 	return tried, err
 }
 
-func TestDoorsAreTriedInTurn(t *testing.T) {
+func TestGatewaysAreTriedInTurn(t *testing.T) {
 	var passed []string
 	r := &round{
-		doors: NewDoors(
+		gateways: NewGateways(
 			[]string{"wss://a/v1/x", "wss://b:1/v1/x", "ws://c/v1/x"},
-			func(door string, _ error) {
-				passed = append(passed, door)
+			func(gateway string, _ error) {
+				passed = append(passed, gateway)
 			},
 		),
 	}
 	for _, step := range []struct {
 		answers, tried, want string
-		lost                 int // a door whose connection is lost after the step, or -1
+		lost                 int // a gateway whose connection is lost after the step, or -1
 	}{
 		{"ooo", "a", "", -1},
 		{"ooo", "a", "", 0},
@@ -77,7 +77,7 @@ func TestDoorsAreTriedInTurn(t *testing.T) {
 			require.EqualError(t, err, step.want)
 		}
 		if step.lost >= 0 {
-			r.doors.NoteLost(step.lost)
+			r.gateways.NoteLost(step.lost)
 		}
 	}
 	require.Equal(
@@ -87,25 +87,25 @@ func TestDoorsAreTriedInTurn(t *testing.T) {
 		"nobody is passed over for a certificate without a word",
 	)
 
-	r = &round{doors: NewDoors([]string{"wss://a"}, nil), answers: "n"}
+	r = &round{gateways: NewGateways([]string{"wss://a"}, nil), answers: "n"}
 	tried, err := r.try(t, 9)
 	require.Equal(t, "a", tried)
 	require.Equal(t, errNo, err, "one alone needs no name")
 	require.False(t, strings.Contains(err.Error(), "wss"))
-	r.doors.NoteLost(0)
+	r.gateways.NoteLost(0)
 }
 
-// Each of several doors has a part of the time, and more of it in later rounds.
-func TestASilentDoorDelaysNoOne(t *testing.T) {
-	d := NewDoors([]string{"wss://a", "wss://b"}, nil)
+// Each of several gateways has a part of the time, and more of it in later rounds.
+func TestASilentGatewayDelaysNoOne(t *testing.T) {
+	d := NewGateways([]string{"wss://a", "wss://b"}, nil)
 	var tried string
 	err := d.Try(
 		t.Context(),
 		0,
 		func(error) bool { return false },
-		func(ctx context.Context, door int) error {
-			tried += string(rune('a' + door))
-			if door == 1 {
+		func(ctx context.Context, gateway int) error {
+			tried += string(rune('a' + gateway))
+			if gateway == 1 {
 				return nil
 			}
 			<-ctx.Done()
