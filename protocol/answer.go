@@ -56,8 +56,8 @@ const (
 )
 
 // Cancel tells the receiver that its sender no longer waits for the answer to a request. Cancel has
-// no answer. A [Wait] and a [ChatAsk] end. A [ControlRequest] stays open, and its answer is kept for the
-// agent's next wait for control, unless Withdraw is set.
+// no answer. A [Wait] and a [ChatAsk] end. A [ControlRequest] stays open, and its answer is kept
+// for the agent's next wait for control, unless Withdraw is set.
 type Cancel struct {
 	// RequestID is that of the request.
 	RequestID string `json:"requestId"`

@@ -195,8 +195,8 @@ func (m *ControlRequest) Signed(startedAt int64) []byte {
 		lengthPrefixed(m.Why), lengthPrefixed(m.Program), lengthPrefixed(m.Parent), m.Epoch, m.At)
 }
 
-// lengthPrefixed returns a string prefixed by its length in bytes, so that bytes of one signed field
-// cannot be moved into another. Inlined in its callers, it would be 4 KiB.
+// lengthPrefixed returns a string prefixed by its length in bytes, so that bytes of one signed
+// field cannot be moved into another. Inlined in its callers, it would be 4 KiB.
 //
 //go:noinline
 func lengthPrefixed(s string) string { return fmt.Sprintf("%d:%s", len(s), s) }

@@ -90,8 +90,8 @@ func isHidden(r rune) bool {
 		unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 }
 
-// hiddenWidth returns how many columns a hidden character takes, as wcwidth(3) and the terminal model
-// count.
+// hiddenWidth returns how many columns a hidden character takes, as counted by wcwidth(3) and the
+// terminal model.
 func hiddenWidth(r rune) int {
 	switch {
 	case r == '\u115f' || r == '\u3164':

@@ -11,11 +11,11 @@ import (
 )
 
 // Gateways holds the equivalent gateways of one address. If one gives no answer (a refused
-// connection, a timeout, a server that cannot serve now), the next one is tried. Any answer ends the
-// search, even a refusal: a revoked token must not find the one gateway that has not learned of the
-// revocation. A gateway with a wrong certificate has received and answered nothing, so it is skipped
-// like one without an answer, but always reported to skipped. All methods are safe for concurrent
-// use.
+// connection, a timeout, a server that cannot serve now), the next one is tried. Any answer ends
+// the search, even a refusal: a revoked token must not find the one gateway that has not learned of
+// the revocation. A gateway with a wrong certificate has received and answered nothing, so it is
+// passed over like one without an answer, but always reported to skipped. All methods are safe for
+// concurrent use.
 type Gateways struct {
 	urls    []string
 	skipped func(gateway string, why error)
@@ -24,12 +24,12 @@ type Gateways struct {
 	first int // the index of the first gateway to try
 }
 
-// minTry is the time for each of several gateways in the first round. It doubles with each round, for
-// slow networks, over which the first round may reach none.
+// minTry is the time for each of several gateways in the first round. It doubles with each round,
+// in case the network is slow.
 const minTry = time.Second
 
-// NewGateways returns the gateways with these URLs. skipped is called for each gateway that is
-// skipped because of its certificate; it may be nil.
+// NewGateways returns the gateways with these URLs. skipped is called for each gateway that was
+// passed over because of its certificate; it may be nil.
 func NewGateways(urls []string, skipped func(gateway string, why error)) *Gateways {
 	return &Gateways{urls: urls, skipped: skipped}
 }
