@@ -147,7 +147,7 @@ func (c controlled) NoteTypedElsewhere(by string) {
 // elsewhere takes the keys of people elsewhere.
 type elsewhere struct{ s *session }
 
-// PressKeys implements [requests.Elsewhere].
+// PressKeys implements [requests.RemoteKeyboard].
 func (e elsewhere) PressKeys(now, at time.Time, by string, keys []byte) error {
 	if err := e.s.authority.NoteRemoteTyping(now, at, by); err != nil {
 		return err

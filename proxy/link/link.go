@@ -48,7 +48,7 @@ type Config struct {
 	URL    string // of /v1/proxy, for the handshake
 	Header http.Header
 	// Others are further gateways to try, in this order, if the first does not answer or is lost. A
-	// refusal counts as an answer: see [handshake.Doors].
+	// refusal counts as an answer: see [handshake.Gateways].
 	Others []Door
 	// Moved is called before Up if another gateway than before was reached. together means that the
 	// two share a cluster, so that those who look continue; otherwise the session was opened anew

@@ -324,7 +324,7 @@ func (r *review) look(now time.Time) {
 	}
 }
 
-// beginsStep reports whether a step beginsStep.
+// beginsStep reports whether a new step begins.
 func (r *review) beginsStep() bool { return r.left == nil || r.left[0].Step != 0 }
 
 // checkLine checks whether the line is free for the input, and still the one that its agent saw.

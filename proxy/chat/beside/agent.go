@@ -134,7 +134,7 @@ type watch struct {
 	driver chat.Beside
 }
 
-// NoteUserKeys implements [pump.Watch].
+// NoteUserKeys implements [pump.KeyObserver].
 func (w watch) NoteUserKeys(keys []byte) {
 	w.driver.NoteKeys(keys)
 	w.KeyObserver.NoteUserKeys(keys)

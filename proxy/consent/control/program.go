@@ -1,7 +1,8 @@
 package control
 
-// Foreground is the foreground program: its process group, or 0 if unknown, and its name. File is what
-// it runs, or "" if unknown: a process may execute another program in its place (exec sh).
+// Foreground is the foreground program: its process group, or 0 if unknown, and its name. File is
+// the file that it executes, or "" if unknown: a process may execute another program in its place
+// (exec sh).
 type Foreground struct {
 	Group int
 	Name  string

@@ -7,9 +7,9 @@ const (
 	// MinShown is how long a question must have been on the screen: keys pressed before that were
 	// meant for something else.
 	MinShown = 300 * time.Millisecond
-	// MinShownUnexpected is the same for a question that the user does not expect: they pressed a key
-	// within TypingFor before it came, or since, or another question was there within AnotherFor.
-	// Their Ctrl+G may be meant for the program, or for the other question.
+	// MinShownUnexpected is the same for a question that the user does not expect: they pressed a
+	// key within TypingFor before it came, or since, or another question was there within
+	// AnotherFor. Their Ctrl+G may be meant for the program, or for the other question.
 	MinShownUnexpected = 1500 * time.Millisecond
 	// TypingFor is described at MinShownUnexpected.
 	TypingFor = 5 * time.Second

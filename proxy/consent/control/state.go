@@ -48,8 +48,8 @@ type State struct {
 	Program, OtherProgram, NeverRule string
 	// Guarded is set if control depends on the foreground program.
 	Guarded bool
-	// RuleGrant is the rule by which the asking agent is about to get control, and From what that agent
-	// asks with.
+	// RuleGrant is the rule by which the asking agent is about to get control, and AskingProgram
+	// the program with which it asks.
 	RuleGrant     RuleGrant
 	AskingProgram string
 	// Message is the message that the user is writing, if any.
@@ -60,8 +60,8 @@ type State struct {
 	Dismissible bool
 	// Hidden means that the user hides the screen from agents.
 	Hidden bool
-	// GrantKeyIgnored is set if the last press of the grant key did not count: it came too soon, or as part
-	// of a text.
+	// GrantKeyIgnored is set if the last press of the grant key did not count: it came too soon, or
+	// as part of a text.
 	GrantKeyIgnored bool
 	// Question counts the questions to the user (requests, menus, confirmations, prompts) to tell
 	// them apart.

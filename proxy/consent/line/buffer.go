@@ -52,8 +52,8 @@ func placeAt(s Screen, row, col int) Place {
 	return Place{Alt: s.Alt(), Line: s.Line(row), Col: col}
 }
 
-// LineStart is the place of the first key on a line.
-type LineStart struct {
+// Start is the place of the first key on a line.
+type Start struct {
 	Place
 	Set bool
 	// Row is the row with the prompt, if the output had paused where the key was typed.
@@ -63,7 +63,7 @@ type LineStart struct {
 
 // learnPrompt reads an unknown prompt off the screen: the text left of the first key. It reports
 // whether it found one.
-func (b *LineStart) learnPrompt(s Screen) bool {
+func (b *Start) learnPrompt(s Screen) bool {
 	if !b.Set || b.Known || b.Alt != s.Alt() {
 		return false
 	}
@@ -107,7 +107,7 @@ func (b Buffer) Empty() bool {
 }
 
 // ReadBuffer reads the line that began at b.
-func ReadBuffer(s Screen, b LineStart) Buffer {
+func ReadBuffer(s Screen, b Start) Buffer {
 	row, col := s.Cursor()
 	cols, rows := s.Size()
 	first, from, known := findStart(s, b, row, col)
@@ -169,7 +169,7 @@ func LacksTyped(shown string, typed []string) bool {
 // findStart finds the end of the prompt: the place of the first key, while the screen still shows
 // it with the prompt on its left. Otherwise it looks for the same prompt in another row, to which a
 // redraw or a resize may have moved it.
-func findStart(s Screen, b LineStart, row, col int) (first, from int, known bool) {
+func findStart(s Screen, b Start, row, col int) (first, from int, known bool) {
 	if !b.Set || b.Alt != s.Alt() {
 		return 0, 0, false
 	}
@@ -258,7 +258,7 @@ func cellText(s Screen, row, col int) string {
 
 // cutTail cuts a right prompt off the end of after's first row, if it was there before the first
 // key.
-func cutTail(after string, b LineStart, oneRow bool) (line, tail string) {
+func cutTail(after string, b Start, oneRow bool) (line, tail string) {
 	if !b.Known || b.Row.Tail == "" || !oneRow {
 		return after, ""
 	}

@@ -73,7 +73,7 @@ func HasPromptText(s Screen) bool {
 // isContinued reports whether the cursor is behind a continuation prompt, which asks for the rest
 // of a line that began behind another prompt. If that prompt is unknown, because the line was typed
 // before the first look, every continuation prompt counts.
-func isContinued(s Screen, begun LineStart) bool {
+func isContinued(s Screen, begun Start) bool {
 	row, col := s.Cursor()
 	prompt := begun.Row.Prompt
 	if !begun.hasPrompt() {

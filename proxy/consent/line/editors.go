@@ -12,7 +12,7 @@ type editor struct {
 	// script in it, reads single keys. The settings were observed in the programs of Debian 12, and
 	// read in the source of Python 3.13.
 	isEditing func(s Settings, paste bool) bool
-	// runsScript reports whether arguments make it run a runsScript rather than prompt.
+	// runsScript reports whether arguments make it run a script rather than prompt.
 	runsScript func(args []string) bool
 	// evaluating holds the characters that make it evaluate something while they are typed.
 	evaluating string
@@ -25,8 +25,8 @@ type editor struct {
 	keepsMode bool
 	// repeats reports whether an empty line at that prompt runs the last command again.
 	repeats func(prompt string) bool
-	// isWindow recognises the mode in which its prompt stands in a isWindow of the alternate screen; nil
-	// if it has none.
+	// isWindow recognises the mode in which its prompt is in a window of the alternate screen; nil
+	// without such a mode.
 	isWindow func(s Settings) bool
 	// keepsLine means that an interrupt leaves the line as it is.
 	keepsLine bool
@@ -44,7 +44,7 @@ func isReadline(s Settings, _ bool) bool {
 	return s.Output && s.Signals && !s.CRToNL && s.LiteralNext == 0
 }
 
-// isCbreak recognises the mode that gdb's text interface sets with curses (isCbreak, noecho, nonl).
+// isCbreak recognises the mode that gdb's text interface sets with curses (cbreak, noecho, nonl).
 func isCbreak(s Settings) bool { return s.Output && s.Signals && !s.CRToNL && s.Extended }
 
 // isZLE recognises zsh's line editor. read -k leaves the kernel's keys as they were.
@@ -52,7 +52,7 @@ func isZLE(s Settings, _ bool) bool {
 	return s.Output && s.NLToCR && s.LiteralNext == 0 && s.Quit == 0 && s.Suspend == 0
 }
 
-// isFish recognises isFish, which uses one mode for its prompt and for its builtin read: read -n 1
+// isFish recognises fish, which uses one mode for its prompt and for its builtin read: read -n 1
 // cannot be told from a prompt.
 func isFish(s Settings, _ bool) bool {
 	return s.Output && !s.CRToNL && !s.Extended && s.Quit == 0 && s.Suspend == 0

@@ -171,7 +171,7 @@ func TestPlays(t *testing.T) {
 // is checks a step's expectation.
 func (p *typing) is(w corpus.Want, why string) {
 	p.t.Helper()
-	found := func(typed line.LineStart) string {
+	found := func(typed line.Start) string {
 		b := line.ReadBuffer(p.m, typed)
 		if !typed.Known || !b.Known {
 			return "unknown"

@@ -50,13 +50,14 @@ type Facts struct {
 	Alt bool
 	// Paste: bracketed paste is on (DECSET 2004). Any program can print that, so it grants nothing.
 	Paste bool
-	// RunsCommand: the foreground shell reported that it runs a command (OSC 133 or 633, C). Any program
-	// can print that, too, so it only ever takes a prompt away.
+	// RunsCommand: the foreground shell reported that it runs a command (OSC 133 or 633, C). Any
+	// program can print that, too, so it only ever takes a prompt away.
 	RunsCommand bool
-	// KeysChanged: a key on this line may have changed the meaning of letters, such as Escape in a vi mode.
+	// KeysChanged: a key on this line may have changed the meaning of letters, such as Escape in a
+	// vi mode.
 	KeysChanged bool
-	// MayAskKey: after a key on this line the editor may ask for a single key, as whether to list all
-	// completions, and takes paste brackets for keys.
+	// MayAskKey: after a key on this line the editor may ask for a single key, such as whether to
+	// list all completions, and takes paste brackets for keys.
 	MayAskKey bool
 }
 
@@ -138,7 +139,7 @@ func PromptOfUserLine(f Facts) Prompt {
 	return PromptOf(f)
 }
 
-// TakesPasteAsText reports whether the program takes all that is between paste brackets for text,
+// TakesPasteAsText reports whether the program takes everything between paste brackets for text,
 // line ends included. A line editor that enables bracketed paste does so while it edits the line.
 func TakesPasteAsText(f Facts) bool {
 	e, ok := findEditor(f.Program)

@@ -19,11 +19,11 @@ func zeroDigits(text string) string {
 }
 
 // hasPrompt reports whether the prompt before the line is known.
-func (b *LineStart) hasPrompt() bool { return b.Known && strings.TrimSpace(b.Row.Prompt) != "" }
+func (b *Start) hasPrompt() bool { return b.Known && strings.TrimSpace(b.Row.Prompt) != "" }
 
 // followRedraw moves the start of a line that the program has redrawn by itself, as after an answer
 // of git: the typed text is now behind another prompt, perhaps of another width.
-func (b *LineStart) followRedraw(old, now PausedRow) bool {
+func (b *Start) followRedraw(old, now PausedRow) bool {
 	if !b.Set || !b.hasPrompt() || b.Alt || b.Line != old.Line {
 		return false
 	}

@@ -42,7 +42,7 @@ type Tracker struct {
 type Typed struct {
 	// Line is the place of the first key since the last end of a line, Own the place of the user's
 	// first key.
-	Line, Own LineStart
+	Line, Own Start
 	// Group had the terminal when the user's first key came. Cooked means that the kernel collected
 	// that key.
 	Group  int
@@ -61,7 +61,7 @@ type Typed struct {
 
 	// open is the start of the line that the user last submitted, to openGroup: its rest may
 	// follow.
-	open      LineStart
+	open      Start
 	openGroup int
 	prompts   prompts
 	commands  prompts
@@ -200,8 +200,8 @@ func (t *Tracker) NoteLineFree(known Typed, answered bool) {
 	if t.typed.keys != known.keys {
 		return
 	}
-	if t.typed.Own = (LineStart{}); answered {
-		t.typed.open = LineStart{}
+	if t.typed.Own = (Start{}); answered {
+		t.typed.open = Start{}
 	}
 }
 
@@ -237,7 +237,7 @@ func (t *Tracker) NoteUserKeys(keys []byte) {
 		t.typed.Group, t.typed.Cooked = t.Group(), false
 	}
 	if here, _ := unpack(t.place.Load()); t.typed.interrupted && here.Line != t.typed.Own.Line {
-		t.typed.Own = LineStart{}
+		t.typed.Own = Start{}
 	}
 	t.typed.interrupted = false
 	if !t.typed.Own.Set || t.isScreenGone(t.typed.Own) {
@@ -283,7 +283,7 @@ func (t *Tracker) beginLine() {
 
 // notePrompt notes the prompt of a line if its group has no known prompt, unless it asks for the
 // rest of another line, or may. After late output the key was really typed at another place.
-func (t *Tracker) notePrompt(b LineStart) {
+func (t *Tracker) notePrompt(b Start) {
 	_, known := t.prompts.rowOf(t.lineGroup)
 	if known || !b.hasPrompt() ||
 		t.typed.open.Set &&
@@ -313,13 +313,13 @@ func (t *Tracker) noteSubmit() {
 
 // isScreenGone reports whether b was on the alternate screen, which has closed: text typed there,
 // as to a pager, is on no line.
-func (t *Tracker) isScreenGone(b LineStart) bool {
+func (t *Tracker) isScreenGone(b Start) bool {
 	here, ok := unpack(t.place.Load())
 	return ok && b.Alt && !here.Alt
 }
 
 // submittedStart returns where the submitted line began, or the line that it continues.
-func (t *Tracker) submittedStart() (LineStart, int) {
+func (t *Tracker) submittedStart() (Start, int) {
 	group, b, open := t.Group(), t.typed.Line, t.typed.open
 	if !b.Set {
 		b = t.startHere()
@@ -337,9 +337,9 @@ func (t *Tracker) submittedStart() (LineStart, int) {
 }
 
 // startHere returns where the next key will show.
-func (t *Tracker) startHere() LineStart {
+func (t *Tracker) startHere() Start {
 	here, ok := unpack(t.place.Load())
-	b := LineStart{Place: here, Set: ok}
+	b := Start{Place: here, Set: ok}
 	if rest := t.pausedRow.Load(); ok && rest != nil && rest.Place == here {
 		b.Row, b.Known = *rest, true
 	}

@@ -17,7 +17,7 @@ const (
 	nameless   = "agent"
 )
 
-// knownClients are the names of well-knownClients clients, as people know them.
+// knownClients are the names of well-known clients, as people know them.
 var knownClients = map[string]string{
 	"claude-code":           "Claude Code",
 	"claude-ai":             "Claude",

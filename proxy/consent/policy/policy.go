@@ -40,8 +40,8 @@ type Rule struct {
 	places []string // Directory, as written and without links
 }
 
-// content returns the rule without its place.
-func (r Rule) content() string {
+// contentKey returns a string that is equal for rules that differ only in their place.
+func (r Rule) contentKey() string {
 	return fmt.Sprintf("%t %q %q %q %q %q %d",
 		r.Never, r.Agent, r.Program, r.Directory, r.Host, r.Level, r.For)
 }
@@ -101,7 +101,7 @@ func (s Set) Judge(a Request) Verdict {
 	}
 	v := Verdict{Answer: Asks}
 	for _, r := range s.Allow {
-		why := r.mismatch(a)
+		why := r.mismatchWith(a)
 		if why == "" {
 			v.Answer, v.Rule = Allows, r
 			return v
@@ -147,8 +147,8 @@ func (r Rule) forbids(a Request) bool {
 	})
 }
 
-// mismatch returns why an allowing rule does not apply to a request, or "".
-func (r Rule) mismatch(a Request) string {
+// mismatchWith returns why an allowing rule does not apply to a request, or "".
+func (r Rule) mismatchWith(a Request) string {
 	switch {
 	case a.Agent.Token == "":
 		return "no local token was shown"

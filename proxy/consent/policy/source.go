@@ -6,9 +6,9 @@ import (
 )
 
 // Source holds the rules of a session: those at its start and the present ones. An allowing rule
-// counts only while it is in both: one that is added later has no effect, and one that is removed
-// has none from then on. A never rule counts if it is in either. Source is safe for concurrent use;
-// a nil Source has no rules.
+// counts only while it is in both: one added later has no effect, and one removed has no effect
+// from then on. A never rule counts if it is in either. Source is safe for concurrent use; a nil
+// Source has no rules.
 type Source struct {
 	read func() (Set, error)
 	host string
@@ -37,7 +37,7 @@ func (s *Source) ReloadRules() {
 	if err == nil {
 		next.Allow = slices.DeleteFunc(slices.Clone(now.Allow), func(r Rule) bool {
 			return !slices.ContainsFunc(s.began.Allow, func(b Rule) bool {
-				return b.content() == r.content()
+				return b.contentKey() == r.contentKey()
 			})
 		})
 	}

@@ -4,8 +4,8 @@ import "time"
 
 // Times of the wait for the program's return, if agents type to one program only.
 const (
-	// firstComebackCheck is the delay of the first check after a piece. Each further delay is twice as long,
-	// up to lookEvery.
+	// firstComebackCheck is the delay of the first check after a piece. Each further delay is twice
+	// as long, up to lookEvery.
 	firstComebackCheck = time.Millisecond
 	// maxComebackWait is how long the foreground program may take to ask for more input. After that
 	// the rest is refused.

@@ -13,7 +13,7 @@ type confirm struct {
 	keyInText bool
 }
 
-// noteRead notes that keys were noteRead.
+// noteRead notes that keys were read.
 func (c *confirm) noteRead(now time.Time) {
 	c.inText = !c.pressed.IsZero() && now.Sub(c.pressed) < pressGap
 }

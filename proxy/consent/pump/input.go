@@ -27,8 +27,8 @@ const (
 	// maxUserInput is the bound while an agent has control or asks: then the keyboard is still
 	// read, for the reclaim key, and beyond this the agent's control ends.
 	maxUserInput = 1 << 20
-	// maxHeldPaste and pasteWait bound a paste that is held back while an agent has control, to look
-	// for the reclaim key first.
+	// maxHeldPaste and pasteWait bound a paste that is held back while an agent has control, to
+	// look for the reclaim key first.
 	maxHeldPaste = 1 << 20
 	pasteWait    = time.Second
 	// escWait is when a lone ESC counts as the Escape key; seqWait is when any other unfinished
@@ -216,8 +216,8 @@ type Piece struct {
 	// Step is not 0 at the start of a separately prepared step: before the piece is written, the
 	// rest of the job is prepared again. Its value is for Prepare.
 	Step int
-	// Description describes a piece that types nothing, such as an act of the mouse. It leaves no text on
-	// the program's line.
+	// Description describes a piece that types nothing, such as a mouse action. It leaves no text
+	// on the program's line.
 	Description string
 }
 

@@ -25,8 +25,8 @@ type Config struct {
 	MaxLine int
 	// KeyboardEnded is called once when the keyboard is gone.
 	KeyboardEnded func(error)
-	// LeaveKeyboard leaves the keyboard unread until [Pump.NoteNewKeyboard], because another program uses
-	// it.
+	// LeaveKeyboard leaves the keyboard unread until [Pump.NoteNewKeyboard], because another
+	// program uses it.
 	LeaveKeyboard bool
 	// Unexpected, if not nil, is called for an event that cannot happen in the state of an input.
 	Unexpected func(s State, e Event)

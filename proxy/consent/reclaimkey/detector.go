@@ -28,11 +28,12 @@ type Detector struct {
 	clusters func(screen.Clusters)
 	// hasAnswered: the terminal has answered a question of the proxy for its cursor.
 	hasAnswered bool
-	// onAllAnswered is called when all of the proxy's questions are onAllAnswered; it may be nil.
+	// onAllAnswered is called when the terminal has answered all of the proxy's questions; it may
+	// be nil.
 	onAllAnswered func()
 	proxy         KeyHandler
-	// dropAnswers drops the answers of a terminal that was not asked: that of a person who watches from
-	// elsewhere.
+	// dropAnswers drops the answers of a terminal that was not asked: that of a person who watches
+	// from elsewhere.
 	dropAnswers bool
 	// typed counts the characters that the user types, without storing them.
 	typed tally

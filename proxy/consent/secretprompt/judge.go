@@ -137,8 +137,8 @@ var (
 			`(?i)[\[(](?:[a-z ]{0,30} )?(?:hidden|invisible|(?:not|won't|no)(?: be)? (?:echo(?:ed)?|shown|displayed|visible))[\])]\s*[:：]?$`,
 		)
 	})
-	// quotedSubject matches the subject of a question: addresses and quoted text, which may contain any
-	// words and colons.
+	// quotedSubject matches the subject of a question: addresses and quoted text, which may contain
+	// any words and colons.
 	quotedSubject = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
 			"[a-zA-Z][a-zA-Z0-9+.-]*://[^\\s'\"]+|'[^']*'|\"[^\"]*\"|“[^”]*”|‘[^’]*’|«[^»]*»|`[^`]*`",

@@ -21,8 +21,8 @@ const (
 	OSC99       // kitty's, shown only while its window has no focus
 )
 
-// knownTerminals lists the terminals that show notifications, by a lower-case prefix of their name: in TERM,
-// in TERM_PROGRAM, or in the answer to the question for their version (XTVERSION).
+// knownTerminals lists the terminals that show notifications, by a lower-case prefix of their name:
+// in TERM, in TERM_PROGRAM, or in the answer to the question for their version (XTVERSION).
 var knownTerminals = []struct {
 	name string
 	kind Kind

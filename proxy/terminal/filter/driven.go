@@ -35,8 +35,8 @@ type control struct {
 // anyParam stands for any parameter.
 const anyParam = huge + 1
 
-// reconfiguringControls are the control sequences, by their final byte. A blank stands for the intermediate of
-// the bell's volume.
+// reconfiguringControls are the control sequences, by their final byte. A blank stands for the
+// intermediate of the bell's volume.
 var reconfiguringControls = []control{
 	{final: 't', from: 1, to: 10},                    // moves, resizes, iconifies the window
 	{final: 't', from: 20, to: 21},                   // types its title back

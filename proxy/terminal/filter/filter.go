@@ -12,8 +12,8 @@
 //     the graphics of kitty where they name a file. A picture (a file that is shown and not kept,
 //     inline=1) passes
 //   - titles. The user of the package sets the title, cleaned and behind a word of its own
-//   - what reconfigures the terminal or its window: its size and place, fonts, profile, log file, the
-//     bell, function keys, soft fonts, macros, control modes
+//   - what reconfigures the terminal or its window: its size and place, fonts, profile, log file,
+//     the bell, function keys, soft fonts, macros, control modes
 //   - printing, and requests whose answer is more than a fact about the terminal: ENQ too
 //
 // driven.go has these in tables, and files.go the keys of OSC 1337.
@@ -62,8 +62,8 @@ const (
 	st  = 0x9c
 )
 
-// cancelSequence ends any sequence that a terminal is in, and has no effect outside one: CAN for strings
-// (ECMA-48 8.3.6), ST for st, which goes on with a control sequence after CAN.
+// cancelSequence ends any sequence that a terminal is in, and has no effect outside one: CAN for
+// strings (ECMA-48 8.3.6), ST for st, which goes on with a control sequence after CAN.
 const cancelSequence = "\x18\x1b\\"
 
 // Filter is the state between two reads. One goroutine owns it. The zero value is ready.

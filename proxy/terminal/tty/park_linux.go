@@ -28,7 +28,7 @@ const (
 //
 // The descriptors need not be non-blocking, which other processes that share them would notice:
 // they are in an epoll set of the poller, and the runtime polls only that set. The set only wakes
-// the poller. ppoll(2) then finds out what is ready, and first delivers the bytes on their way
+// the poller. ppoll(2) then finds the ready descriptors, and first delivers the bytes on their way
 // through a terminal.
 type parking struct {
 	poller *Poller
@@ -146,8 +146,8 @@ func (k *parking) setDeadline(timeout time.Duration) error {
 	return nil
 }
 
-// prepareParking makes the set wake for want and nothing else. It reports false if that is
-// impossible: a regular file, for example, is always ready and cannot be in such a set.
+// prepareParking makes the set wake for want and nothing else. It reports false if it cannot: a
+// regular file, for example, is always ready and cannot be in such a set.
 func (p *Poller) prepareParking(want Events) bool {
 	if p.parking != nil && p.parking.drawn != replacements.Load() {
 		// The set still has the files that the descriptors meant before, and they cannot be

@@ -28,7 +28,7 @@ func ttyName(fd int) string {
 // wakePipe makes a pipe that does not block. No program that is started meanwhile inherits it.
 func wakePipe(pipe *[2]int) error { return unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK) }
 
-// duplicateDescriptor makes the descriptor to refer to the same file as from.
+// duplicateDescriptor makes to a descriptor of the same file as from.
 func duplicateDescriptor(from, to int) error { return unix.Dup3(from, to, unix.O_CLOEXEC) }
 
 // poll waits with the kernel's resolution: ppoll(2).

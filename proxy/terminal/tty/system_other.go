@@ -36,7 +36,7 @@ func wakePipe(pipe *[2]int) error {
 	return nil
 }
 
-// duplicateDescriptor makes the descriptor to refer to the same file as from.
+// duplicateDescriptor makes to a descriptor of the same file as from.
 func duplicateDescriptor(from, to int) error {
 	err := unix.Dup2(from, to)
 	unix.CloseOnExec(to)

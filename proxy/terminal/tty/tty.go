@@ -37,9 +37,9 @@ type Terminal struct {
 	pollers       []*Poller
 }
 
-// Open returns the terminal of the user's standard input and output. It opens each one that is a
-// terminal again, to make it non-blocking without changing the open file description that the
-// user's shell keeps using.
+// Open returns the terminal of the user's standard input and output. It reopens each terminal among
+// them, to make it non-blocking without changing the open file description that the user's shell
+// keeps using.
 func Open(in, out *os.File) (*Terminal, error) {
 	t := &Terminal{write: unix.Write}
 	var err error

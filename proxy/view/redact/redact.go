@@ -115,7 +115,7 @@ func ANSI(row string, covered func(col int) bool) string {
 	return b.String()
 }
 
-// sequenceLen returns the length of the control sequenceLen at the start of s: ESC, [ and all up to a
+// sequenceLen returns the length of the control sequence at the start of s: ESC, [ and all up to a
 // letter.
 func sequenceLen(s string) int {
 	for i := 2; i < len(s); i++ {

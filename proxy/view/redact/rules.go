@@ -117,8 +117,8 @@ var loadRules = sync.OnceFunc(func() {
 	}
 })
 
-// readRules reads a list into the tables: a line has the kind, the prefix, the characters of the body
-// and their least number.
+// readRules reads a list into the tables: a line has the kind, the prefix, the characters of the
+// body and their least number.
 func readRules(list string) {
 	for line := range strings.Lines(list) {
 		f := strings.Fields(line)
