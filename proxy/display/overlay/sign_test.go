@@ -74,8 +74,8 @@ func TestTheSignSaysThatAPasswordIsKept(t *testing.T) {
 		{},
 		{Occupied: true},
 		{Paused: true},
-		{Away: "a-program-with-a-long-name", Program: "a-program-with-a-long-name"},
-		{Away: "a-program-with-a-long-name", Never: "rule 1"},
+		{OtherProgram: "a-program-with-a-long-name", Program: "a-program-with-a-long-name"},
+		{OtherProgram: "a-program-with-a-long-name", NeverRule: "rule 1"},
 		{Level: protocol.LevelType},
 	} {
 		st.Phase, st.Agent = control.Granted, control.Agent{ID: "a", Name: "a name of 20 letters"}
