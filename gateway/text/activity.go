@@ -7,8 +7,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Waiting says how we know that the program waits for input: "reads the terminal, whole lines",
-// "shell prompt, the shell marks said; last exit 2", "guess: ssh passes on what is typed, what runs
+// Waiting says how the program is known to wait for input: "reads the terminal, whole lines",
+// "shell prompt, by the shell's marks; last exit 2", "guess: ssh passes input on, and the program
 // behind it is not seen". It is "" for a program that does not seem to wait.
 func Waiting(a *protocol.Activity) string {
 	switch {
@@ -65,14 +65,14 @@ func describeGuess(why, program string) string {
 	return "guess: " + Name(why)
 }
 
-// FormatMatch says how a wait for waiting was met; "" when the answer does not tell.
+// FormatMatch says how a wait for waiting was met, "" if the answer does not say.
 func FormatMatch(got *protocol.WaitResult) string {
 	var a *protocol.Activity
 	if got.Frame != nil {
 		a = got.Frame.Activity
 	}
 	how := Waiting(a)
-	// The frame may be a moment younger than the end of the wait: its guess, or its fact, need not
+	// The frame may be a moment younger than the end of the wait, so its guess or evidence need not
 	// be the one that met the wait.
 	why, guessed := strings.CutPrefix(got.Matched, protocol.MatchedWaiting+" (guess: ")
 	if guessed && (a == nil || a.State != "busy" || a.Guess == "") {

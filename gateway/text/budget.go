@@ -10,15 +10,15 @@ import (
 // Bounds of an answer for a model, in tokens as Tokens counts them.
 const (
 	DefaultTokens = 10_000
-	MinTokens     = 200 // room for the words around the rows
+	MinTokens     = 200 // room for the text around the rows
 	MaxTokens     = 50_000
 )
 
-// Tokens estimates how many tokens a model takes for s, from above: a model's own way of cutting
-// text is unknown, but the known ones need fewer. Letters count one token for every three of a
-// word, together with the blank before it; a digit, another sign and a line feed count one each; a
-// run of one sign or of blanks counts one for every four; and any other character than ASCII counts
-// one for each of its bytes, one where it is repeated.
+// Tokens estimates from above how many tokens a model needs for s: tokenizers differ, and the known
+// ones need fewer. Letters count one token for every three of a word, together with the blank
+// before it; a digit, another sign and a line feed count one each; a run of one sign or of blanks
+// counts one for every four; and any other character than ASCII counts one for each of its bytes,
+// one where it is repeated.
 func Tokens(s string) (n int) {
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
@@ -46,16 +46,16 @@ func Tokens(s string) (n int) {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// runLength returns the number of bytes at the front of s that are of a kind.
-func runLength(s string, of func(byte) bool) int {
+// runLength returns the number of leading bytes of s for which matches is true.
+func runLength(s string, matches func(byte) bool) int {
 	n := 0
-	for n < len(s) && of(s[n]) {
+	for n < len(s) && matches(s[n]) {
 		n++
 	}
 	return n
 }
 
-// Page holds rows for a model, and the words around them.
+// Page holds rows for a model, and the text around them.
 type Page struct {
 	// Head comes before everything, and Brief replaces it when no row is shown; an empty Brief
 	// stands for all of Head.
@@ -73,17 +73,17 @@ type Page struct {
 	Wrap func(rows string) string
 	// Plain is the page without the parts that are dropped before any row is; it may be nil.
 	Plain *Page
-	// Bare: the page has words only, and no place for rows.
+	// Bare: the page is text only, and has no place for rows.
 	Bare bool
-	// Part: the rows are not all of the new screen, so the reader has not seen the screen then.
+	// Part: the rows are not the whole new screen, so they do not count as having seen it.
 	Part bool
 }
 
-// Fit renders the page in at most so many tokens, words and all: it drops the parts that Plain
-// lacks, then rows, and says so. If even the words around rows have no room, it returns the
-// necessary words, however long they are, and the number of tokens that rows would take: the reader
-// must learn, for example, the receipt of its input in any case. limit names the parameter that
-// sets the number.
+// Fit renders the page within a number of tokens, the text around the rows included: it drops the
+// parts that Plain lacks, then rows, and says so. If even the text around the rows does not fit, it
+// returns the necessary text, however long, with the number of tokens that rows would take: the
+// reader must learn, for example, the receipt of its input in any case. limit names the parameter
+// that sets the number.
 func (p Page) Fit(tokens int, limit string) string {
 	if p.fitsIn(len(p.Rows), tokens) {
 		return p.renderRows(len(p.Rows))
@@ -95,8 +95,8 @@ func (p Page) Fit(tokens int, limit string) string {
 	return Join(cmp.Or(p.Brief, p.Head), p.tooFewTokens(tokens, limit))
 }
 
-// Parts is Fit for callers with another place for the words: it returns the words of Say, and the
-// rows as they are.
+// Parts is Fit for callers that put the text elsewhere: it returns the text of Say, and the rows as
+// they are.
 func (p Page) Parts(tokens int, limit string) (words, rows string) {
 	n := len(p.Rows)
 	if !p.fitsIn(n, tokens) {
@@ -122,8 +122,8 @@ func (p Page) plainPage() Page {
 
 func (p Page) fitsIn(n, tokens int) bool { return Tokens(p.renderRows(n)) <= tokens }
 
-// rowsThatFit returns how many rows fit into so many tokens; ok is false if even the words do not
-// fit.
+// rowsThatFit returns how many rows fit into a number of tokens; ok is false if even the text
+// around them does not fit.
 func (p Page) rowsThatFit(tokens int) (n int, ok bool) {
 	if p.fitsIn(len(p.Rows), tokens) {
 		return len(p.Rows), true
@@ -137,7 +137,7 @@ func (p Page) rowsThatFit(tokens int) (n int, ok bool) {
 			break
 		}
 	}
-	for ; !p.fitsIn(n, tokens); n-- { // the words for the omitted rows may have grown
+	for ; !p.fitsIn(n, tokens); n-- { // the note about omitted rows may have grown
 		if n == 0 {
 			return 0, false
 		}
@@ -156,10 +156,10 @@ func (p Page) shownRange(n int) (from, to int) {
 	return len(p.Rows) - n, len(p.Rows)
 }
 
-// roomForRows is the room offered for rows beside the words, in tokens.
+// roomForRows is the number of tokens for rows in the limit that tooFewTokens suggests.
 const roomForRows = 400
 
-// tooFewTokens replaces the rows if neither they nor the words around them have room.
+// tooFewTokens replaces the rows if even the text around them does not fit.
 func (p Page) tooFewTokens(tokens int, limit string) string {
 	const step = 100
 	return fmt.Sprintf("all rows are left out because %s %d has no room for them: give %d or more",
@@ -195,7 +195,7 @@ func CheckTokens(given *int, limit string) (tokens int, err error) {
 	case given == nil:
 		return DefaultTokens, nil
 	case *given < MinTokens:
-		return 0, fmt.Errorf("%s is %d, which hardly fits the words around the rows: give %d or "+
+		return 0, fmt.Errorf("%s is %d, which hardly fits the text around the rows: give %d or "+
 			"more, or leave it out for %d",
 			limit, *given, MinTokens, DefaultTokens)
 	case *given > MaxTokens:

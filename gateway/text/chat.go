@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// mostSaid bounds an item of a conversation, in lines, and mostLine a line of it, in
+	// maxItemLines bounds an item of a conversation, in lines, and maxLineLength a line of it, in
 	// characters.
-	mostSaid, mostLine = 12, 300
-	// mostResult bounds a tool's answer, in lines.
-	mostResult = 3
+	maxItemLines, maxLineLength = 12, 300
+	// maxResultLines bounds a tool's answer, in lines.
+	maxResultLines = 3
 )
 
 // Chat is the page of a conversation with a coding agent: its state and open requests, and as rows
@@ -64,23 +64,23 @@ func recordRows(r *protocol.ChatRecord) []string {
 	case r.Item != nil:
 		return itemRows(r.Item)
 	case r.Piece != nil:
-		return linesOf("", r.Piece.Text, mostSaid)
+		return linesOf("", r.Piece.Text, maxItemLines)
 	case r.Request != nil && len(r.Request.Form) > 0:
 		var rows []string
 		for _, q := range r.Request.Form {
 			label := askerOf(r.Request) + " " + r.Request.ID + ": "
-			rows = append(rows, linesOf(label, q.Text, mostResult)...)
+			rows = append(rows, linesOf(label, q.Text, maxResultLines)...)
 		}
 		return rows
 	case r.Request != nil:
 		label := askerOf(r.Request) + " " + r.Request.ID + " for permission: " + r.Request.Tool + " "
-		return linesOf(label, string(r.Request.Input), mostSaid)
+		return linesOf(label, string(r.Request.Input), maxItemLines)
 	case r.Closed != nil:
-		by := r.Closed.By
-		if by == "" {
-			by = "nobody"
+		label := "closed " + r.Closed.ID
+		if r.Closed.By != "" {
+			label += " by " + r.Closed.By
 		}
-		return linesOf("closed "+r.Closed.ID+" by "+by+" ", r.Closed.Why, 1)
+		return linesOf(label+" ", r.Closed.Why, 1)
 	case r.Turn != nil && r.Turn.Outcome != "done":
 		return linesOf("the turn: "+r.Turn.Outcome+" ", r.Turn.Why, 1)
 	}
@@ -90,13 +90,13 @@ func recordRows(r *protocol.ChatRecord) []string {
 func itemRows(i *protocol.ChatItem) []string {
 	switch i.Kind {
 	case protocol.ChatToolCall:
-		return linesOf("tool "+i.Tool+" ", string(i.Input), mostResult)
+		return linesOf("tool "+i.Tool+" ", string(i.Input), maxResultLines)
 	case protocol.ChatToolResult:
-		return linesOf("result ", i.Text, mostResult)
+		return linesOf("result ", i.Text, maxResultLines)
 	case protocol.ChatNotice:
-		return linesOf("notice ", i.Text, mostResult)
+		return linesOf("notice ", i.Text, maxResultLines)
 	}
-	return linesOf(i.Author+": ", i.Text, mostSaid)
+	return linesOf(i.Author+": ", i.Text, maxItemLines)
 }
 
 // linesOf returns the first lines of a text behind its label, each cut.
@@ -106,8 +106,8 @@ func linesOf(label, body string, most int) []string {
 		lines = append(lines[:most], fmt.Sprintf("… %d lines more", more))
 	}
 	for i, line := range lines {
-		if runes := []rune(line); len(runes) > mostLine {
-			lines[i] = string(runes[:mostLine]) + "…"
+		if runes := []rune(line); len(runes) > maxLineLength {
+			lines[i] = string(runes[:maxLineLength]) + "…"
 		}
 	}
 	return lines

@@ -21,12 +21,13 @@ func (d Dialect) Command(got *protocol.ReadResult, nth int, paged bool, now time
 		return p
 	}
 	p := Page{Rows: HistoryRows(got), Oldest: paged, Part: true}
-	return p.withWords(func(from, to int) string {
+	return p.withNote(func(from, to int) string {
 		return said + "; " + d.outputNote(got, nth, from, to)
 	})
 }
 
-// describeCommand words the marks' report on a command, and the state of its rows.
+// describeCommand describes what the shell's marks report about a command, and the state of its
+// rows.
 func describeCommand(c *protocol.Command, now time.Time) string {
 	words := "the shell's marks say: "
 	if c.Within != "" {
@@ -48,8 +49,8 @@ func describeCommand(c *protocol.Command, now time.Time) string {
 		words += ", " + Span(now.Sub(ended)) + " ago"
 	}
 	for _, fact := range []struct {
-		so   bool
-		says string
+		holds bool
+		note  string
 	}{
 		{c.Lost, "the shell that ran it has ended, so nothing is known of what came after"},
 		{c.Alt, "it showed the alternate screen, which leaves no rows"},
@@ -58,8 +59,8 @@ func describeCommand(c *protocol.Command, now time.Time) string {
 		{c.Erased, "some of its output was erased or overwritten"},
 		{c.Overflow, "its first rows are no longer kept"},
 	} {
-		if fact.so {
-			words += "; " + fact.says
+		if fact.holds {
+			words += "; " + fact.note
 		}
 	}
 	return words
@@ -109,7 +110,7 @@ func CommandFacts(c *protocol.Command) []string {
 	return facts
 }
 
-// quoteLine quotes s on one line, so that readers can tell it from the gateway's own words.
+// quoteLine quotes s on one line, so that readers can tell it from the gateway's own text.
 func quoteLine(s string) string { return strconv.Quote(Clean(s)) }
 
 // ConcealedOutput warns of lines in a command's output with text that the user cannot see.

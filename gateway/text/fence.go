@@ -7,9 +7,9 @@ import (
 )
 
 // Fence puts rows of a program between two marks that the program cannot know, new for every text.
-// kind names the rows where neither their form nor the words before them do; "" elsewhere. Facts
-// that the program had a part in, such as its title, stand on lines that begin with the mark, as
-// does the number of rows that repeat the one before. Without rows and facts the fence is empty.
+// kind names the rows if neither their form nor the text before them does; "" otherwise. Facts that
+// the program influences, such as its title, stand on lines that begin with the mark, as does the
+// number of rows that repeat the one before. Without rows and facts the fence is empty.
 func Fence(mark, kind, rows string, facts ...string) string {
 	lines := make([]string, 0, len(facts)+3)
 	if rows != "" {
@@ -50,8 +50,8 @@ func FoldNumbered(rows string) string {
 	})
 }
 
-// fold replaces rows by a shorter text where the next ones repeat the first, which repeats decides;
-// it is given how many rows lie between.
+// fold replaces each run of rows that repeat the first one by a shorter text. repeats decides that;
+// n is the distance of next from first.
 func fold(rows string, repeats func(first, next string, n int) bool,
 	shorten func(first string, n int) string,
 ) string {
@@ -92,8 +92,7 @@ const (
 	minGained = 60
 )
 
-// ShortenGaps replaces long runs of blanks by a sign, if that saves enough bytes to be worth the
-// word for it.
+// ShortenGaps replaces long runs of blanks by an ellipsis, if that saves enough bytes.
 func ShortenGaps(rows []string) []string {
 	out, gained := make([]string, len(rows)), 0
 	for i, row := range rows {

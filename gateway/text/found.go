@@ -15,7 +15,7 @@ import (
 func (d Dialect) Found(got *protocol.ReadResult) Page {
 	found := got.Found
 	if found.Count == 0 {
-		p := wordsPage("%s", foundNote(got, 0, nil))
+		p := notePage("%s", foundNote(got, 0, nil))
 		p.Part = true
 		return p
 	}
@@ -70,20 +70,12 @@ func foundNote(got *protocol.ReadResult, shown int, next *uint64) string {
 	}
 	if found.Gone > 0 {
 		words += fmt.Sprintf("; not searched: %s before line %d, which the history has dropped",
-			countRows(found.Gone), got.OldestLine)
+			rowCount(found.Gone), got.OldestLine)
 	}
 	if found.Count == 0 {
 		return words
 	}
 	return words + ":"
-}
-
-// countRows words a number of rows.
-func countRows(n uint64) string {
-	if n == 1 {
-		return "1 row"
-	}
-	return fmt.Sprintf("%d rows", n)
 }
 
 // ConcealedWarning warns of found rows with text that the user cannot see.

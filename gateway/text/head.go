@@ -9,20 +9,20 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Told remembers the facts that one reader has about one terminal: answers repeat only those that
-// changed. A new one is empty, and so is a nil *Told. Two goroutines must not use it at once.
-type Told struct {
+// Known holds the facts that one reader already knows about one terminal: answers repeat only those
+// that changed. A new one is empty, and so is a nil *Known. Two goroutines must not use it at once.
+type Known struct {
 	// Rev is the newest revision whose rows the reader has seen, 0 without one.
 	Rev uint64
 
 	program, modes, keyboard, guess, hidden, notes, highlights, title, progress fact
 }
 
-// fact is the last word on one matter.
+// fact is one fact as the reader last read it.
 type fact string
 
-// recordNews records the present state, and reports whether it is news.
-func (t *fact) recordNews(now string) bool {
+// update records the present state, and reports whether it is new to the reader.
+func (t *fact) update(now string) bool {
 	last := *t
 	*t = fact(now)
 	return string(last) != now
@@ -32,15 +32,15 @@ func (t *fact) recordNews(now string) bool {
 //
 //	vim-k3f9 rev 412 cursor 5,12 waiting "vim notes.txt" 80x24 alt-screen mouse keyboard: user
 //
-// It leaves out the program, the size, the modes and the keyboard that the reader knows by told.
-// The word mouse says that the program listens to it. A second line tells of a hidden screen. self
-// is the reader's own agent id, "" when it has none yet. The window's title has no place here: the
-// program chooses it, and a header must be believed.
+// It leaves out the program, the size, the modes and the keyboard that the reader already knows.
+// The word mouse means that the program listens to it. A second line describes a hidden screen.
+// self is the reader's own agent id, "" before it has one. The window's title is not in the header:
+// the program chooses it, and readers must be able to trust a header.
 func Header(
-	s protocol.SessionInfo, f *protocol.Frame, self string, now time.Time, told *Told,
+	s protocol.SessionInfo, f *protocol.Frame, self string, now time.Time, known *Known,
 ) string {
-	if told == nil {
-		told = new(Told)
+	if known == nil {
+		known = new(Known)
 	}
 	words := []string{s.SessionID, "rev " + strconv.FormatUint(f.Seq, 10)}
 	if !f.Blackout.ByUser() {
@@ -50,30 +50,30 @@ func Header(
 			words = append(words, "(hidden)")
 		}
 	}
-	words = append(words, told.programState(s, f)+repaintWords(f.Repainting))
+	words = append(words, known.programState(s, f)+repaintWords(f.Repainting))
 	program := fmt.Sprintf("%q %dx%d", Command(s), f.Screen.Cols, f.Screen.Rows)
-	if told.program.recordNews(program) {
+	if known.program.update(program) {
 		words = append(words, program)
 	}
 	if s.State == protocol.StateExited || s.State == protocol.StateLost || IsLastFrame(f) {
-		// It has no modes, and no one types.
+		// An ended program has no modes and no keyboard.
 		return strings.Join(words, " ")
 	}
-	first, modes := told.modes == "", describeModes(f.Screen)
-	if told.modes.recordNews(modes) && (!first || modes != mainScreen) {
+	first, modes := known.modes == "", describeModes(f.Screen)
+	if known.modes.update(modes) && (!first || modes != mainScreen) {
 		words = append(words, modes)
 	}
-	if told.keyboard.recordNews(keyboardFact(f.Keyboard, self, now)) {
+	if known.keyboard.update(keyboardFact(f.Keyboard, self, now)) {
 		words = append(words, "keyboard: "+Keyboard(f.Keyboard, self, now))
 	}
 	out := strings.Join(words, " ")
-	if note := Hidden(f.Blackout); told.hidden.recordNews(note) && note != "" {
+	if note := Hidden(f.Blackout); known.hidden.update(note) && note != "" {
 		out += "\n" + note
 	}
 	return out
 }
 
-// mainScreen is the word for a program that has left the alternate screen.
+// mainScreen describes a program that has left the alternate screen.
 const mainScreen = "main-screen"
 
 func describeModes(s protocol.Screen) string {
@@ -87,8 +87,8 @@ func describeModes(s protocol.Screen) string {
 	return words
 }
 
-// keyboardFact words the holder of the keyboard, without the remaining time of a grant until its
-// last minute.
+// keyboardFact describes the holder of the keyboard, without the remaining time of a grant until
+// its last minute.
 func keyboardFact(k protocol.Keyboard, self string, now time.Time) string {
 	if k.ExpiresAt == 0 {
 		return Keyboard(k, self, now)
@@ -121,14 +121,14 @@ func repaintWords(rows []int) string {
 	return " (rows " + strings.Join(spans, ", ") + " keep changing)"
 }
 
-// programState words the program's state: "waiting", "running, idle 12s", "exited 1". It gives a
-// guess in full once.
-func (t *Told) programState(s protocol.SessionInfo, f *protocol.Frame) string {
+// programState describes the program's state: "waiting", "running, idle 12s", "exited 1". It gives
+// a guess in full once.
+func (t *Known) programState(s protocol.SessionInfo, f *protocol.Frame) string {
 	a, guess := f.Activity, ""
 	if a != nil && a.State == "busy" {
 		guess = Waiting(a)
 	}
-	news := t.guess.recordNews(guess)
+	news := t.guess.update(guess)
 	s.Blackout = f.Blackout // newer than the list's
 	switch {
 	case s.State == protocol.StateExited || s.State == protocol.StateLost || s.Blackout != nil:

@@ -6,7 +6,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Hidden says what is hidden from the reader and since when, "" if nothing is.
+// Hidden says what the reader cannot see and since when, "" if everything is visible.
 func Hidden(w *protocol.Hidden) string {
 	switch {
 	case w == nil:
@@ -28,7 +28,7 @@ func Hidden(w *protocol.Hidden) string {
 	return asked + ": the user answers it, and the answer is not shown"
 }
 
-// hiddenState is Hidden in a word, for a list.
+// hiddenState is the short form of Hidden for a list.
 func hiddenState(w *protocol.Hidden) string {
 	if w.ByUser() {
 		return "hidden " + hiddenSince(w)

@@ -7,12 +7,12 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Bounds of the words about highlights.
+// Bounds of a list of highlights.
 const (
 	maxHighlights = 8
 	maxHighlight  = 40 // characters of one text
-	// maxEntries is the number of highlights from which on a row at the bottom is a bar with the
-	// names of keys.
+	// maxEntries is the largest number of highlights on a menu's row. A row at the bottom with more
+	// is a bar with the names of keys.
 	maxEntries = 3
 	// edge is the number of rows at the bottom of a screen that may be bars.
 	edge = 3
@@ -56,14 +56,14 @@ func nameHighlight(h protocol.Highlight) string {
 		rows, h.Col+1, h.Col+h.Cols, shorten(h.Text, maxHighlight))
 }
 
-// Highlights words a screen's highlights: "highlighted: ...", "" if the reader knows them or
-// the screen has no highlight.
-func (t *Told) Highlights(f *protocol.Frame) string {
+// Highlights describes a screen's highlights: "highlighted: ...", "" if the reader knows them or
+// the screen has none.
+func (t *Known) Highlights(f *protocol.Frame) string {
 	now := Highlights(f)
 	if t == nil {
-		t = new(Told)
+		t = new(Known)
 	}
-	if !t.highlights.recordNews(now) || now == "" {
+	if !t.highlights.update(now) || now == "" {
 		return ""
 	}
 	return "highlighted: " + now

@@ -11,8 +11,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// maxEnded is the number of ended sessions in a list. A reader of a list wants to type or to read,
-// and a gateway remembers many more.
+// maxEnded is the number of ended sessions in a list. A gateway remembers many more, and most
+// readers look for a running one.
 const maxEnded = 5
 
 // SelectListed selects the sessions that a list shows, and counts those that it leaves out: first
@@ -34,8 +34,8 @@ func SelectListed(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo
 	return shown[:alive+maxEnded], len(shown) - alive - maxEnded
 }
 
-// SelectCandidates selects the sessions that a reader may mean who named no session, or an unknown
-// one: those whose program has not ended, or else the selection of [SelectListed].
+// SelectCandidates selects the sessions that a reader may mean who gave no name, or an unknown one:
+// those whose program has not ended, or else the selection of [SelectListed].
 func SelectCandidates(sessions []protocol.SessionInfo) (shown []protocol.SessionInfo, left int) {
 	shown, left = SelectListed(sessions)
 	if end := slices.IndexFunc(shown, hasExited); end > 0 {
@@ -45,34 +45,34 @@ func SelectCandidates(sessions []protocol.SessionInfo) (shown []protocol.Session
 }
 
 // Find selects the sessions that a word may mean: the one with that id, those of that name, or
-// those whose id or name begins with it. A running session goes before one that has ended; without
-// a word, Find selects the running ones.
-func Find(sessions []protocol.SessionInfo, word string) (fits []protocol.SessionInfo) {
+// those whose id or name begins with it. Running sessions win over ended ones. Without a word, Find
+// selects the running ones.
+func Find(sessions []protocol.SessionInfo, word string) (matches []protocol.SessionInfo) {
 	hasID := func(s protocol.SessionInfo) bool { return s.SessionID == word }
 	if i := slices.IndexFunc(sessions, hasID); i >= 0 {
 		return sessions[i : i+1]
 	}
-	runs := func(s protocol.SessionInfo) bool { return s.State == protocol.StateRunning }
-	named := func(s protocol.SessionInfo) bool { return s.Name == word }
-	begins := func(s protocol.SessionInfo) bool {
+	isRunning := func(s protocol.SessionInfo) bool { return s.State == protocol.StateRunning }
+	hasName := func(s protocol.SessionInfo) bool { return s.Name == word }
+	hasPrefix := func(s protocol.SessionInfo) bool {
 		return strings.HasPrefix(s.SessionID, word) || strings.HasPrefix(s.Name, word)
 	}
-	ways := []func(protocol.SessionInfo) bool{
-		func(s protocol.SessionInfo) bool { return runs(s) && named(s) },
-		func(s protocol.SessionInfo) bool { return runs(s) && begins(s) },
-		named, begins,
+	tests := []func(protocol.SessionInfo) bool{
+		func(s protocol.SessionInfo) bool { return isRunning(s) && hasName(s) },
+		func(s protocol.SessionInfo) bool { return isRunning(s) && hasPrefix(s) },
+		hasName, hasPrefix,
 	}
 	if word == "" {
-		ways = []func(protocol.SessionInfo) bool{runs}
+		tests = []func(protocol.SessionInfo) bool{isRunning}
 	}
-	for _, meant := range ways {
+	for _, test := range tests {
 		for _, s := range sessions {
-			if meant(s) {
-				fits = append(fits, s)
+			if test(s) {
+				matches = append(matches, s)
 			}
 		}
-		if fits != nil {
-			return fits
+		if matches != nil {
+			return matches
 		}
 	}
 	return nil
@@ -81,7 +81,7 @@ func Find(sessions []protocol.SessionInfo, word string) (fits []protocol.Session
 // MoreEnded is the last line of a list that leaves out n sessions.
 func MoreEnded(n int) string { return fmt.Sprintf("and %d more that have ended", n) }
 
-// Incomplete says since when a list lacks sessions, and why; "" for nil.
+// Incomplete says since when a list lacks sessions, and why; "" if the list is complete.
 func Incomplete(m *protocol.Incomplete, now time.Time) string {
 	if m == nil {
 		return ""

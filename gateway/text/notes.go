@@ -11,8 +11,8 @@ import (
 // maxNamed bounds the rows that a note names.
 const maxNamed = 8
 
-// Notes are the lines that a reader of a frame needs besides its header, each after a line feed:
-// the redactions, and the text that the user cannot see.
+// Notes returns the lines that a reader of a frame needs besides its header, each after a line
+// feed: the redactions, and the text that the user cannot see.
 func Notes(f *protocol.Frame) string {
 	var b strings.Builder
 	switch n := f.Redactions; {
@@ -26,7 +26,7 @@ func Notes(f *protocol.Frame) string {
 	return b.String()
 }
 
-// maxPictures bounds the pictures that a note places.
+// maxPictures bounds the pictures whose places a note gives.
 const maxPictures = 4
 
 // picturesNote says where the pictures on a screen are, after a line feed; "" without pictures.
@@ -34,23 +34,23 @@ func picturesNote(all []protocol.Picture) string {
 	if len(all) == 0 {
 		return ""
 	}
-	said, them := "\na picture is shown", "it"
+	note, them := "\na picture is shown", "it"
 	if len(all) > 1 {
-		said, them = fmt.Sprintf("\n%d pictures are shown", len(all)), "them"
+		note, them = fmt.Sprintf("\n%d pictures are shown", len(all)), "them"
 	}
 	places := make([]string, 0, maxPictures)
 	for _, p := range all[:min(len(all), maxPictures)] {
 		places = append(places, placeOf(p))
 	}
-	said += " " + strings.Join(places, ", ")
+	note += " " + strings.Join(places, ", ")
 	if more := len(all) - len(places); more > 0 {
-		said += fmt.Sprintf(", and %d more", more)
+		note += fmt.Sprintf(", and %d more", more)
 	}
-	return said + ": the rows do not show " + them
+	return note + ": the rows do not show " + them
 }
 
-// placeOf words the place of a picture, rows and columns counted from 1: "in rows 3-5 columns 1-12
-// (kitty)", or its first cell if only the terminal knows its size.
+// placeOf describes the place of a picture, rows and columns counted from 1: "in rows 3-5 columns
+// 1-12 (kitty)", or its first cell if only the terminal knows its size.
 func placeOf(p protocol.Picture) string {
 	where := fmt.Sprintf("from row %d column %d on", p.Row+1, p.Col+1)
 	if p.Rows > 0 && p.Cols > 0 {
@@ -61,8 +61,8 @@ func placeOf(p protocol.Picture) string {
 }
 
 // Notes returns [Notes] unless the reader knows them.
-func (t *Told) Notes(f *protocol.Frame) string {
-	if now := Notes(f); t.notes.recordNews(now) {
+func (t *Known) Notes(f *protocol.Frame) string {
+	if now := Notes(f); t.notes.update(now) {
 		return now
 	}
 	return ""
@@ -79,7 +79,7 @@ func UnseenWarning(unit string, rows []int) string {
 		"act on it"
 }
 
-// rowNumbers words a list of rows: "row 3 holds", "rows 3, 4 and 9 hold" or "rows 1, 2, ... hold".
+// rowNumbers names rows: "row 3 holds", "rows 3, 4 and 9 hold" or "rows 1, 2, ... hold".
 func rowNumbers(unit string, rows []int) string {
 	if len(rows) == 1 {
 		return unit + " " + strconv.Itoa(rows[0]+1) + " holds"

@@ -3,13 +3,12 @@ package text
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"terminalproxy/protocol"
 )
 
-// Dialect holds the words by which the readers of one interface ask for more.
+// Dialect holds the phrases that tell the readers of one interface how to ask for more.
 type Dialect struct {
 	// Limit names the parameter for the number of tokens.
 	Limit string
@@ -54,16 +53,16 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 	f, past := got.Frame, HistoryRows(got)
 	switch {
 	case f.Seq == since:
-		return wordsPage("nothing changed since rev %d", since)
+		return notePage("nothing changed since rev %d", since)
 	case f.Screen.Lines != nil && f.Since == 0 && f.Line == 0 && len(past) > 0 && !f.Screen.Alt:
 		p := Page{Rows: past} // a gateway's memory of a program that has ended
-		return p.withWords(func(first, _ int) string {
+		return p.withNote(func(first, _ int) string {
 			return fmt.Sprintf("the changes since rev %d are no longer known, and the numbered "+
 				"history is gone with the program; its last output", since) + d.omittedNote(first, "the")
 		})
 	case f.Screen.Lines != nil && f.Since == 0:
 		p := d.Whole(f, 0)
-		return p.withWords(func(first, _ int) string {
+		return p.withNote(func(first, _ int) string {
 			note := fmt.Sprintf("the changes since rev %d are no longer known, and the rows "+
 				"that scrolled off are in the history (%s); the whole screen", since, d.Older)
 			if got.NextLine == 0 && IsLastFrame(f) {
@@ -74,7 +73,7 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 		})
 	case f.Screen.Lines != nil:
 		p := Page{Rows: append(past, splitRows(Rows(f.Screen.Lines))...)}
-		return p.withWords(func(first, _ int) string {
+		return p.withNote(func(first, _ int) string {
 			if len(past) == 0 && got.Unseen == 0 {
 				return d.screenNote("", first)
 			}
@@ -82,8 +81,8 @@ func (d Dialect) Changes(got *protocol.ReadResult, since uint64) Page {
 				d.omittedNote(first-len(past), "its")
 		})
 	case len(f.Changed) == 0 && len(past) == 0 && got.Unseen == 0 && f.Moved == 0:
-		p := wordsPage("no row changed since rev %d", since)
-		// Another entry of a menu may be selected, though its text is the same.
+		p := notePage("no row changed since rev %d", since)
+		// Another entry of a menu may be selected with the same text.
 		p.Bare = len(f.Highlights) == 0
 		return p
 	}
@@ -97,10 +96,10 @@ func (d Dialect) Ended(got *protocol.ReadResult, since uint64) Page {
 	f, past := got.Frame, HistoryRows(got)
 	switch {
 	case since == protocol.FirstSeq && f.Seq == protocol.FirstSeq:
-		return wordsPage("it printed nothing")
+		return notePage("it printed nothing")
 	case f.Screen.Alt && f.Since > 0 && len(past) > 0:
 		p := Page{Rows: past}
-		return p.withWords(func(first, _ int) string { return d.goneNote(got, len(past), first) })
+		return p.withNote(func(first, _ int) string { return d.goneNote(got, len(past), first) })
 	case f.Screen.Alt && f.Since > 0:
 		return Page{Bare: true}
 	}
@@ -116,7 +115,7 @@ func (d Dialect) changedPage(got *protocol.ReadResult, past []string) Page {
 	}
 	rows = append(rows, splitRows(Numbered(f.Changed))...)
 	p := Page{Rows: rows, Numbered: true}
-	return p.withWords(func(first, _ int) string {
+	return p.withNote(func(first, _ int) string {
 		var notes []string
 		switch {
 		case len(past) > 0:
@@ -135,7 +134,7 @@ func (d Dialect) changedPage(got *protocol.ReadResult, past []string) Page {
 	})
 }
 
-// screenNote words the omission of a whole screen's first n rows, "" if that goes without saying.
+// screenNote says that the first n rows of a whole screen are left out; otherwise it returns note.
 func (d Dialect) screenNote(note string, n int) string {
 	if left := d.omittedNote(n, "its"); left != "" {
 		return cmp.Or(note, "the whole screen") + left
@@ -154,8 +153,8 @@ func (d Dialect) After(before, f *protocol.Frame, lines []string) Page {
 	return d.News(&protocol.ReadResult{Frame: &now}, before.Seq)
 }
 
-// News is the page of Changes for a reader who did not ask for them: a screen without changes costs
-// no words.
+// News is the page of Changes for a reader who did not ask for them: without changes it has no
+// note.
 func (d Dialect) News(got *protocol.ReadResult, since uint64) Page {
 	p, f := d.Changes(got, since), got.Frame
 	if f.Seq == since || f.Screen.Lines == nil && len(p.Rows) == 0 && f.Moved == 0 && got.Unseen == 0 {
@@ -165,7 +164,7 @@ func (d Dialect) News(got *protocol.ReadResult, since uint64) Page {
 }
 
 // Since is the page of Changes for a reader who did not name the revision, and may have forgotten
-// what it had seen then: it says how to see all.
+// the screen at it: it says how to see all.
 func (d Dialect) Since(got *protocol.ReadResult, since uint64) Page {
 	p, f := d.Changes(got, since), got.Frame
 	if f.Screen.Lines != nil && f.Seq != since {
@@ -176,7 +175,7 @@ func (d Dialect) Since(got *protocol.ReadResult, since uint64) Page {
 		if !p.Bare { // another entry of a menu may be selected
 			unchanged = "no row"
 		}
-		return p.withWords(func(int, int) string {
+		return p.withNote(func(int, int) string {
 			return fmt.Sprintf("%s changed since rev %d (%s)", unchanged, since, d.Screen)
 		})
 	}
@@ -191,8 +190,8 @@ func (d Dialect) Since(got *protocol.ReadResult, since uint64) Page {
 	return p
 }
 
-// ScrolledOff says how many rows of the main screen came and left between two frames, "" without
-// any.
+// ScrolledOff says how many rows of the main screen appeared and scrolled off between two frames,
+// "" without any.
 func ScrolledOff(before, f *protocol.Frame) string {
 	if f.Line <= before.Line || before.Screen.Cols != f.Screen.Cols || before.Screen.Lines == nil {
 		return ""
@@ -255,11 +254,11 @@ func lineSpan(from, to uint64) string {
 	return fmt.Sprintf("lines %d to %d", from, to-1)
 }
 
-func rowCount(rows int) string {
+func rowCount[N int | uint64](rows N) string {
 	if rows == 1 {
 		return "1 row"
 	}
-	return strconv.Itoa(rows) + " rows"
+	return fmt.Sprintf("%d rows", rows)
 }
 
 // omittedNote says that the first n rows are left out; owner is "the" or "its".
@@ -287,7 +286,7 @@ func (d Dialect) History(got *protocol.ReadResult, paged bool) Page {
 		rows = append(rows, splitRows(Rows(f.Screen.Lines))...)
 	}
 	p := Page{Rows: rows, Oldest: paged, Part: !reaches}
-	return p.withWords(func(from, to int) string {
+	return p.withNote(func(from, to int) string {
 		note := lost + d.historyNote(got, len(past))
 		switch {
 		case len(past) == 0:
@@ -384,22 +383,21 @@ func HistoryRows(got *protocol.ReadResult) []string {
 	return rows
 }
 
-// withWords puts words right over the rows of the page.
-func (p Page) withWords(words func(from, to int) string) Page {
+// withNote puts a note directly above the rows of the page.
+func (p Page) withNote(noteFor func(from, to int) string) Page {
 	p.Say = func(from, to int) string {
-		switch said := words(from, to); {
-		case said == "" || from == to:
-			return said
-		default:
-			return said + ":"
+		note := noteFor(from, to)
+		if note == "" || from == to {
+			return note
 		}
+		return note + ":"
 	}
 	return p
 }
 
-// wordsPage makes a page of words only.
-func wordsPage(words string, args ...any) Page {
-	return Page{Bare: true, Say: func(int, int) string { return fmt.Sprintf(words, args...) }}
+// notePage makes a page without rows.
+func notePage(format string, args ...any) Page {
+	return Page{Bare: true, Say: func(int, int) string { return fmt.Sprintf(format, args...) }}
 }
 
 func splitRows(rows string) []string {

@@ -212,7 +212,7 @@ func TestBudgets(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, text.DefaultTokens, n)
 	for given, want := range map[int]string{
-		-1: "max_tokens is -1", 0: "max_tokens is 0, which hardly fits the words around the rows: give 200 or more", 199: "give 200 or more",
+		-1: "max_tokens is -1", 0: "max_tokens is 0, which hardly fits the text around the rows: give 200 or more", 199: "give 200 or more",
 		50_001: "max_tokens is 50001, the limit is 50000",
 	} {
 		_, err := text.CheckTokens(&given, "max_tokens")

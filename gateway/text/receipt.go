@@ -11,8 +11,8 @@ import (
 
 // Receipt lists, in order, the parts of an input that reached the program and those that did not.
 // The error before it gives the reason. lost means that the receipt of the parts that r does not
-// cover was lost; then the error is about that, and the reason stands here. r is nil if it covers no
-// part.
+// cover was lost: then the error is about the loss, and Receipt gives the reason. r is nil if it
+// covers no part.
 func Receipt(parts []protocol.InputPart, r *protocol.InputResult, lost bool) string {
 	var typed, not, unknown []string
 	why, some := "", false
@@ -42,8 +42,8 @@ func Receipt(parts []protocol.InputPart, r *protocol.InputResult, lost bool) str
 	return receiptLines(typed, not, unknown, some)
 }
 
-// receiptLines words a receipt: the parts that were typed, those that were not, and those whose
-// receipt was lost. some means that a part was typed, if not in full.
+// receiptLines formats a receipt: the parts that were typed, those that were not, and those whose
+// receipt was lost. some means that a part was typed, though not in full.
 func receiptLines(typed, not, unknown []string, some bool) string {
 	var lines []string
 	switch {
@@ -146,8 +146,8 @@ func StopReason(r *protocol.InputResult) string {
 	return Refusal(r.Reason, r.Message)
 }
 
-// EndedAs says why control ended in the middle of an input: in the proxy's own sentence, which
-// knows the particulars.
+// EndedAs says why control ended in the middle of an input, if possible in the proxy's own
+// sentence, which is more precise.
 func EndedAs(r *protocol.InputResult) string {
 	if r.Ended == "" {
 		return EndReason("")
@@ -231,8 +231,8 @@ var refusals = map[protocol.Code]string{
 	protocol.CodeUnavailable:  "",
 }
 
-// Refusal says why an input was refused. message is the proxy's own sentence, which knows the
-// particulars.
+// Refusal says why an input was refused. message is the proxy's own sentence, which is more
+// precise.
 func Refusal(code protocol.Code, message string) string {
 	return cmp.Or(shorten(message, 500), refusals[code], string(code))
 }
@@ -245,9 +245,9 @@ func LeftOnLine(line string) string {
 	return "left on the line: " + strconv.Quote(Clean(line))
 }
 
-// DescribeOddReaction words an unexpected reaction of the program to its input, judged by after,
-// the last screen; "" if all seems well. It is odd if the program wrote nothing visible since the
-// first key, if the screen looks as before, or if the program has not read its input.
+// DescribeOddReaction describes an unexpected reaction of the program to its input, judged by
+// after, the last screen; "" if all seems well. It is odd if the program wrote nothing visible
+// since the first key, if the screen looks as before, or if the program has not read its input.
 func DescribeOddReaction(
 	before *protocol.Frame, r *protocol.InputResult, after *protocol.Frame,
 ) string {
@@ -273,16 +273,16 @@ func DescribeOddReaction(
 	return strings.Join(odd, ": ")
 }
 
-// outputStopped says why a screen stands still.
-const outputStopped = "output is stopped: Ctrl+S was typed, and Ctrl+Q lets it go on"
+// outputStopped explains a screen that cannot change.
+const outputStopped = "output is stopped: Ctrl+S was typed, and Ctrl+Q resumes it"
 
-// HasReacted reports whether the screen changed since the first key, up to revision seq. It is
-// true, too, if that is unknown.
+// HasReacted reports whether the screen changed since the first key, up to revision seq. It is also
+// true if that is unknown.
 func HasReacted(r *protocol.InputResult, seq uint64) bool {
 	return r.FromSeq == 0 || seq != r.FromSeq
 }
 
-// looksAlike reports whether two frames are known to show the same.
+// looksAlike reports whether two frames are known to look the same.
 func looksAlike(a, b *protocol.Frame) bool {
 	return a != nil && a.Blackout == nil && b.Blackout == nil && a.Screen.Hash != "" &&
 		a.Screen.Hash == b.Screen.Hash &&
@@ -290,8 +290,7 @@ func looksAlike(a, b *protocol.Frame) bool {
 		a.Screen.Title == b.Screen.Title && Highlights(a) == Highlights(b)
 }
 
-// Messages lists the user's messages to the agent, a line each, or returns "". They come from the
-// user's own keyboard.
+// Messages lists the user's messages to the agent, one per line, or returns "".
 func Messages(notes []string) string {
 	lines := make([]string, len(notes))
 	for i, n := range notes {
@@ -308,7 +307,7 @@ func WithMessages(notes []string, answer string) string {
 	return Messages(notes) + "\n" + answer
 }
 
-// Mouse names an act of the mouse, done or to do, for a receipt; at and to are nil if unknown or
+// Mouse describes a mouse action, done or planned, for a receipt; at and to are nil if unknown or
 // absent.
 func Mouse(act, on string, at, to *protocol.Cell) string {
 	out := shorten(act, maxName)
@@ -326,7 +325,7 @@ func Mouse(act, on string, at, to *protocol.Cell) string {
 	return out
 }
 
-// Place writes a cell as people do: row and column from 1.
+// Place formats a cell for people: row and column from 1.
 func Place(c protocol.Cell) string { return fmt.Sprintf("%d,%d", c.Row+1, c.Col+1) }
 
 // Keys names keys for a receipt.

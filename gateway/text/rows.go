@@ -10,8 +10,8 @@ import (
 // MaxBytes bounds one text for a model: 10,000 tokens, at three bytes to the token.
 const MaxBytes = 30_000
 
-// roomForWords is the share of MaxBytes for the words around the rows.
-const roomForWords = 2_000
+// roomForText is the share of MaxBytes for the text around the rows.
+const roomForText = 2_000
 
 // Rows renders a screen as text: a row a line, without the blanks at the ends of rows and the empty
 // rows at the end.
@@ -42,7 +42,7 @@ func oneRow(s string) string { return strings.ReplaceAll(Clean(s), "\n", " ") }
 // CutToBudget cuts text from its last line on until it fits a model's budget, and counts the lines
 // that it left out.
 func CutToBudget(text string) (kept string, left int) {
-	const budget = MaxBytes - roomForWords
+	const budget = MaxBytes - roomForText
 	if len(text) <= budget {
 		return text, 0
 	}
@@ -53,8 +53,8 @@ func CutToBudget(text string) (kept string, left int) {
 	return text[:end], strings.Count(text[end+1:], "\n") + 1
 }
 
-// Screen returns all rows of a frame: it patches prev, the screen that the reader has seen last, if
-// the frame has only the changes. It returns false if the frame has too little for that.
+// Screen returns all rows of a frame: if the frame has only the changes, it applies them to prev,
+// the screen that the reader saw last. It returns false if it cannot.
 func Screen(prev *protocol.Frame, f *protocol.Frame) ([]string, bool) {
 	switch {
 	case f == nil:

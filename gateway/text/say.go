@@ -22,7 +22,7 @@ func ToUser(text string) (string, error) {
 	return text, nil
 }
 
-// deliveryWait says what a message to the user waits for, "" if unknown.
+// deliveryWait says why a message to the user is not shown yet, "" if unknown.
 func deliveryWait(w protocol.Waiting) string {
 	switch w {
 	case protocol.WaitsForPerson:
@@ -42,7 +42,7 @@ func deliveryWait(w protocol.Waiting) string {
 	}
 }
 
-// FormatDelivery says what became of a message to the user.
+// FormatDelivery says whether a message to the user was shown, and otherwise why not yet.
 func FormatDelivery(w protocol.Waiting) string {
 	if w == "" {
 		return "delivered: it is on the user's screen"

@@ -13,8 +13,8 @@ import (
 // maxRow bounds the quoted row of a step, in characters.
 const maxRow = 160
 
-// Step is one step of several: what is typed, and what must come true before the next one. The
-// names are those of every interface.
+// Step is one step of several: text to type, and a condition that must come true before the next
+// one. The names of the fields are those of every interface.
 type Step struct {
 	Text  string   `json:"text"`
 	Paste string   `json:"paste"`
@@ -26,9 +26,9 @@ type Step struct {
 }
 
 // StepError is a fault of a step's JSON.
-type StepError struct{ why string }
+type StepError struct{ message string }
 
-func (e *StepError) Error() string { return e.why }
+func (e *StepError) Error() string { return e.message }
 
 // UnmarshalJSON implements [json.Unmarshaler]. A misspelt condition would pass unnoticed, so a field
 // that no step has is an error.
@@ -83,7 +83,8 @@ func (s Step) parts(last bool) ([]protocol.InputPart, error) {
 	return parts, nil
 }
 
-// Condition returns what must come true after the step, and what ends the wait for it.
+// Condition returns the condition that must come true after the step, and those that end the wait
+// for it.
 func (s Step) Condition() (until protocol.Until, stop []protocol.Until, err error) {
 	switch {
 	case s.Until == "" && s.Value != "":
@@ -102,8 +103,8 @@ func (s Step) Condition() (until protocol.Until, stop []protocol.Until, err erro
 	return until, stop, err
 }
 
-// StepEnds lists what met the conditions of an input's steps, a line each; last is the wait after
-// the last step, or nil. The lines quote the program, so they belong into a fence.
+// StepEnds lists the rows that met the conditions of an input's steps, one per line; last is the
+// wait after the last step, or nil. The lines quote the program, so they belong in a fence.
 func StepEnds(r *protocol.InputResult, last *protocol.WaitResult) string {
 	var lines []string
 	add := func(met bool, matched, line string) {
@@ -125,7 +126,7 @@ func StepEnds(r *protocol.InputResult, last *protocol.WaitResult) string {
 	return strings.Join(lines, "\n")
 }
 
-// UnmetStep says which step of an input that did not arrive whole was not met, and why, or returns "".
+// UnmetStep says which step's condition did not come true, and why, or returns "".
 func UnmetStep(r *protocol.InputResult) string {
 	step := 0
 	for _, p := range r.Parts {

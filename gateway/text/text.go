@@ -1,7 +1,7 @@
-// Package text words what a gateway knows of a terminal: the header over a screen, who has the
-// keyboard, what became of an input, which rows changed. The MCP server and the command line use
-// the same words. The package is pure: it does no I/O, has no clock, and every function may be
-// called from any goroutine.
+// Package text describes terminals in words: the header over a screen, who has the keyboard, what
+// became of an input, which rows changed. The MCP server and the command line use the same words.
+// The package is pure: it does no I/O, has no clock, and every function may be called from any
+// goroutine.
 //
 // Rows and columns count from 1 in these texts, as editors show them; on the wire they count from
 // 0.
@@ -18,13 +18,13 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Longest shown forms of foreign texts, in characters.
+// Bounds of foreign texts, in characters.
 const (
 	maxCommand = 60
 	maxName    = 32
 )
 
-// Line words a session in a list. One that has ended is only there to be read.
+// Line describes a session in a list. For an ended one, only its state matters.
 func Line(s protocol.SessionInfo, self string, now time.Time) string {
 	if hasExited(s) {
 		return s.SessionID + " " + State(s)
@@ -67,9 +67,9 @@ func LastUse(s protocol.SessionInfo, now time.Time) string {
 	return Span(max(time.Second, now.Sub(time.UnixMilli(s.UsedAt))))
 }
 
-// State words the state of a session: "running", "lost", "exited 1", "exited by SIGKILL"; "running
-// headless" for one that an agent started, with no user's terminal; "running kept" and "kept,
-// detached since 2 Jan 15:04" for one that outlives its user's window.
+// State describes the state of a session: "running", "lost", "exited 1", "exited by SIGKILL";
+// "running headless" for one that an agent started, with no user's terminal; "running kept" and
+// "kept, detached since 2 Jan 15:04" for one that outlives its user's window.
 func State(s protocol.SessionInfo) string {
 	switch {
 	case s.State != protocol.StateRunning:
@@ -104,8 +104,8 @@ func stateWords(s protocol.SessionInfo, a *protocol.Activity) string {
 	return protocol.StateRunning
 }
 
-// ExitStatus words how a program ended: "exit status 2", "exit status 137: SIGKILL", "exit status
-// 137: signal 9" if only the number is known.
+// ExitStatus describes how a program ended: "exit status 2", "exit status 137: SIGKILL", "exit
+// status 137: signal 9" if only the number is known.
 func ExitStatus(code int, signal string) string {
 	how := "exit status " + strconv.Itoa(code)
 	switch {
@@ -117,7 +117,7 @@ func ExitStatus(code int, signal string) string {
 	return how
 }
 
-// exitedWords words how a program ended, if the answer says it.
+// exitedWords describes how a program ended, as far as the activity says.
 func exitedWords(a *protocol.Activity) string {
 	switch {
 	case a.Signal != "":
@@ -134,8 +134,8 @@ func Command(s protocol.SessionInfo) string {
 	return shorten(strings.Join(words, " "), maxCommand)
 }
 
-// Name makes a foreign name (of an agent, a signal, an MCP client) fit to stand inside a sentence:
-// one line, no invisible characters, at most 32 of them.
+// Name makes a foreign name (of an agent, a signal, an MCP client) fit for a sentence: one line, no
+// invisible characters, at most 32 in all.
 func Name(s string) string { return shorten(s, maxName) }
 
 func shorten(s string, limit int) string {
@@ -187,8 +187,8 @@ func Keyboard(k protocol.Keyboard, self string, now time.Time) string {
 	return holder
 }
 
-// Grant words the level of a grant and its remaining time: "drive, 4m left". expiresAt is in Unix
-// milliseconds, 0 for a grant without an end.
+// Grant describes the level of a grant and its remaining time: "drive, 4m left". expiresAt is in
+// Unix milliseconds, 0 for a grant without an end.
 func Grant(level protocol.Level, expiresAt int64, now time.Time) string {
 	words := string(level)
 	if expiresAt == 0 {
@@ -198,17 +198,17 @@ func Grant(level protocol.Level, expiresAt int64, now time.Time) string {
 		words += ", "
 	}
 	left := max(0, time.UnixMilli(expiresAt).Sub(now))
-	if left >= time.Minute-onTheWay {
-		left += onTheWay
+	if left >= time.Minute-answerDelay {
+		left += answerDelay
 	}
 	return words + Span(left) + " left"
 }
 
-// onTheWay is the time that a grant's answer may take to its reader: ten minutes that were just
-// given are not nine.
-const onTheWay = 5 * time.Second
+// answerDelay is the longest that a grant's answer takes to its reader: ten minutes that were just
+// granted must not read as nine.
+const answerDelay = 5 * time.Second
 
-// Span is a duration in one unit, rounded down: 340ms, 12s, 4m, 3h.
+// Span formats a duration in one unit, rounded down: 340ms, 12s, 4m, 3h.
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:

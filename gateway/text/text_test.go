@@ -74,7 +74,7 @@ func TestHeaderStaysOneLineWhateverTheProgramIsCalled(t *testing.T) {
 
 // A reader is told a fact once, and again when it changes.
 func TestAReaderIsToldOnce(t *testing.T) {
-	told, session := new(text.Told), vim()
+	told, session := new(text.Known), vim()
 	f := &protocol.Frame{Seq: 4, Screen: protocol.Screen{Cols: 80, Rows: 24, Title: "vim", Cursor: protocol.Cursor{Visible: true}}, Redactions: 1}
 	header := func() string { f.Seq++; return text.Header(session, f, "a-1", now, told) }
 	require.Equal(t, `vim-k3f9 rev 5 cursor 1,1 running "vim notes.txt" 80x24 keyboard: user`, header())
@@ -300,7 +300,7 @@ func TestUntil(t *testing.T) {
 		{"idle", "5", "5 has no unit: write 5ms or 5s"},
 		{"idle", "11m", "a quiet time is 1ms to 10m"},
 		{"exit", "1", "waiting for exit needs no value"},
-		{"lunch", "", `"lunch" cannot be waited for: use one of text, regex,`},
+		{"lunch", "", `"lunch" is not a condition: use one of text, regex,`},
 	}
 	for _, tt := range bad {
 		_, err := text.Until(tt.name, tt.value)

@@ -8,19 +8,19 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Title words the title that the program gave its window, and the progress of a long job; "" if the
-// reader knows both.
-func (t *Told) Title(f *protocol.Frame) string {
+// Title describes the window's title and the progress of a long job, as the program set them; "" if
+// the reader knows both.
+func (t *Known) Title(f *protocol.Frame) string {
 	if f.Blackout.ByUser() {
 		return ""
 	}
 	title, job := shorten(f.Screen.Title, maxCommand), progressWords(f.Screen.Progress)
 	var facts []string
-	if t.title.recordNews(title) && title != "" {
+	if t.title.update(title) && title != "" {
 		facts = append(facts, "title: "+title)
 	}
 	switch worked := t.progress != ""; {
-	case !t.progress.recordNews(job):
+	case !t.progress.update(job):
 	case job != "":
 		facts = append(facts, "progress: "+job)
 	case worked:
@@ -29,7 +29,7 @@ func (t *Told) Title(f *protocol.Frame) string {
 	return strings.Join(facts, "; ")
 }
 
-// progressWords words a progress: "42%", "42%, error", "under way"; "" for nil.
+// progressWords describes a progress: "42%", "42%, error", "under way"; "" for nil.
 func progressWords(p *protocol.Progress) string {
 	if p == nil {
 		return ""
@@ -44,14 +44,14 @@ func progressWords(p *protocol.Progress) string {
 	return percent + ", " + Name(p.State)
 }
 
-// Titles lists the titles and progresses of sessions, a line each; "" if no program has set one.
-// They are the programs' words.
+// Titles lists the titles and progresses of sessions, one per line; "" if no program has set one.
+// The text is the programs' own.
 func Titles(sessions []protocol.SessionInfo) string {
 	var lines []string
 	for _, s := range sessions {
-		if said := TitleWithProgress(s.Title, s.Progress); said != "" &&
+		if title := TitleWithProgress(s.Title, s.Progress); title != "" &&
 			s.State == protocol.StateRunning {
-			lines = append(lines, s.SessionID+": "+said)
+			lines = append(lines, s.SessionID+": "+title)
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -11,12 +11,12 @@ import (
 )
 
 // longLine is the length in bytes up to which a line is typed. A longer one is pasted if the
-// program can take that: some programs redraw after each character, and are still busy when Enter
-// comes.
+// program supports that: some programs redraw after each character, and are still busy when Enter
+// arrives.
 const longLine = 256
 
-// Typing is one input: an act of the mouse, then text or a paste, then keys, then Enter; at least
-// one of them. The mouse comes first: it sets where the text goes.
+// Typing is one input: a mouse action, then text or a paste, then keys, then Enter; at least one of
+// them. The mouse comes first: it sets where the text goes.
 type Typing struct {
 	Mouse       *protocol.InputPart // see [ParseMouse]
 	Text, Paste string
@@ -61,8 +61,8 @@ func (t Typing) Parts() (parts []protocol.InputPart, err error) {
 	return parts, nil
 }
 
-// typedLine cuts the final line end off the text if it means Enter; in a paste it would be a part
-// of the text. If Enter follows anyhow, several lines keep it: some programs want an empty line.
+// typedLine removes the final line end from the text if it means Enter; in a paste it would be part
+// of the text. If Enter follows anyhow, several lines keep it: some programs need an empty line.
 func (t Typing) typedLine() (line string, ends bool) {
 	line, ends = strings.CutSuffix(t.Text, "\n")
 	line = strings.TrimSuffix(line, "\r")
@@ -91,12 +91,12 @@ func keyNames(list []string) string {
 	return strings.Join(out, " ")
 }
 
-// MouseWords are an interface's names for the parts of an act, for sentences.
+// MouseWords are an interface's names for the parameters of a mouse action, for error messages.
 type MouseWords struct{ On, At, Act, To string }
 
-// ParseMouse parses an act of the mouse: a text or a place like 5,12 (row and column from 1), the
-// act, click by default, and the place where a drag ends. If all are empty, it returns nil. Errors
-// are sentences that say what to write.
+// ParseMouse parses a mouse action: a text or a place like 5,12 (row and column from 1), the
+// action, click by default, and the place where a drag ends. If all are empty, it returns nil.
+// Errors are sentences that say what to write.
 func ParseMouse(names MouseWords, on, at, act, to string) (*protocol.InputPart, error) {
 	if on == "" && at == "" && act == "" && to == "" {
 		return nil, nil //nolint:nilnil // most input has no mouse

@@ -58,7 +58,7 @@ func Until(name, value string) (protocol.Until, error) {
 	case "control":
 		u.Control = true
 	default:
-		return u, fmt.Errorf("%q cannot be waited for: use one of %s",
+		return u, fmt.Errorf("%q is not a condition: use one of %s",
 			name, strings.Join(Conditions, ", "))
 	}
 	return u, checkValue(name, value)
@@ -83,7 +83,7 @@ func Patterns(parameter string, all []string) ([]protocol.Until, error) {
 // CheckPattern checks a regular expression to look for; its errors are sentences.
 func CheckPattern(pattern string) error { return checkValue("regex", pattern) }
 
-// MetCondition says which of several conditions ended a wait, "" if it had one only.
+// MetCondition names the one of several conditions that ended a wait, "" if the wait had only one.
 func MetCondition(u *protocol.Until) string {
 	switch {
 	case u == nil:
@@ -106,8 +106,8 @@ func MetCondition(u *protocol.Until) string {
 	return "quiet"
 }
 
-// OldMatchNote says, behind a match after an input of these parts, that the match is old; "" if it
-// is new.
+// OldMatchNote says, after a match that follows an input of these parts, that the match is old; ""
+// if it is new.
 func OldMatchNote(got *protocol.WaitResult, parts []protocol.InputPart) string {
 	if got.Stood == "" {
 		return ""

@@ -19,7 +19,7 @@ type answers struct {
 	mark func() string // see Config.Mark
 
 	mu    sync.Mutex
-	knows map[acquaintance]*text.Told
+	knows map[acquaintance]*text.Known
 }
 
 // acquaintance is a reader and a terminal that it knows. The agents of one token are several
@@ -34,7 +34,7 @@ const maxKnown = 1024
 
 func newAnswers(cfg Config, self *identity) *answers {
 	return &answers{
-		self: self, now: cfg.Now, mark: cfg.Mark, knows: make(map[acquaintance]*text.Told),
+		self: self, now: cfg.Now, mark: cfg.Mark, knows: make(map[acquaintance]*text.Known),
 	}
 }
 
@@ -120,10 +120,10 @@ func (a *answers) newsSince(ctx context.Context, terminal string, before uint64)
 }
 
 // toldLocked returns the facts that the reader knows of a terminal, empty for an unknown reader.
-func (a *answers) toldLocked(ctx context.Context, terminal string) *text.Told {
+func (a *answers) toldLocked(ctx context.Context, terminal string) *text.Known {
 	reader, _ := ctx.Value(readerKey{}).(*mcp.ServerSession)
 	if reader == nil {
-		return new(text.Told)
+		return new(text.Known)
 	}
 	key := acquaintance{reader, terminal}
 	t, ok := a.knows[key]
@@ -131,7 +131,7 @@ func (a *answers) toldLocked(ctx context.Context, terminal string) *text.Told {
 		if len(a.knows) >= maxKnown {
 			clear(a.knows) // all facts are repeated once
 		}
-		t = new(text.Told)
+		t = new(text.Known)
 		a.knows[key] = t
 	}
 	return t
@@ -150,7 +150,7 @@ func (a *answers) forgetTold(ctx context.Context, terminal string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t := a.toldLocked(ctx, terminal)
-	*t = text.Told{Rev: t.Rev}
+	*t = text.Known{Rev: t.Rev}
 }
 
 // forgetReader forgets all facts that the reader knows: it has not read an answer.

@@ -248,7 +248,7 @@ func printPage(env *cli.Env, head string, f *protocol.Frame, p text.Page, tokens
 	if f.Blackout.ByUser() {
 		return env.PrintLines(head)
 	}
-	head = text.Join(head, new(text.Told).Title(f))
+	head = text.Join(head, new(text.Known).Title(f))
 	p.Head = head
 	if highlights := text.Highlights(f); highlights != "" {
 		plain := p
