@@ -8,18 +8,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// maxCancelled bounds the remembered requests: many times those that run at once.
+// maxCancelled bounds the remembered requests: many more than run at once.
 const maxCancelled = 256
 
 // cancelledRequests remembers the requests that a client cancelled last. Such a request gets no
 // answer (MCP, cancellation), but the library answers it with the error of its own context.
 type cancelledRequests struct {
-	mu  sync.Mutex // held for no longer than a look: the client may be slow to read
+	mu  sync.Mutex // never held during a write: the client may be slow to read
 	ids []jsonrpc.ID
 }
 
-// note remembers the request with an id from JSON.
-func (c *cancelledRequests) note(raw any) {
+// add remembers the request with an id from JSON.
+func (c *cancelledRequests) add(raw any) {
 	id, err := jsonrpc.MakeID(raw)
 	if err != nil || !id.IsValid() {
 		return
@@ -30,8 +30,8 @@ func (c *cancelledRequests) note(raw any) {
 	c.ids = c.ids[max(0, len(c.ids)-maxCancelled):]
 }
 
-// forget reports whether a request was cancelled, and forgets it.
-func (c *cancelledRequests) forget(id jsonrpc.ID) bool {
+// remove forgets a request, and reports whether it was cancelled.
+func (c *cancelledRequests) remove(id jsonrpc.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := slices.Index(c.ids, id)
@@ -41,8 +41,9 @@ func (c *cancelledRequests) forget(id jsonrpc.ID) bool {
 	return at >= 0
 }
 
-// isAnswered reports whether a line of the server answers a cancelled request, and forgets that.
-func (c *cancelledRequests) isAnswered(line []byte) bool {
+// removeAnswered reports whether a line of the server answers a cancelled request, which it then
+// forgets.
+func (c *cancelledRequests) removeAnswered(line []byte) bool {
 	c.mu.Lock()
 	empty := len(c.ids) == 0
 	c.mu.Unlock()
@@ -51,5 +52,5 @@ func (c *cancelledRequests) isAnswered(line []byte) bool {
 	}
 	message, err := jsonrpc.DecodeMessage(bytes.TrimSpace(line))
 	answer, ok := message.(*jsonrpc.Response)
-	return err == nil && ok && c.forget(answer.ID)
+	return err == nil && ok && c.remove(answer.ID)
 }

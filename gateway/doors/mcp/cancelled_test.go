@@ -78,12 +78,12 @@ func TestACancelledIDUsedAgainIsAnswered(t *testing.T) {
 func TestFewCancelledRequestsAreRemembered(t *testing.T) {
 	var c cancelledRequests
 	for i := range 10 * maxCancelled {
-		c.note(float64(i))
+		c.add(float64(i))
 	}
 	require.Len(t, c.ids, maxCancelled)
-	require.True(t, c.isAnswered([]byte(`{"jsonrpc":"2.0","id":2559,"result":{}}`)))
-	require.False(t, c.isAnswered([]byte(`{"jsonrpc":"2.0","id":2559,"result":{}}`)), "once")
-	require.False(t, c.isAnswered([]byte(`{"jsonrpc":"2.0","id":2558,"method":"ping"}`)), "a request of the server's")
+	require.True(t, c.removeAnswered([]byte(`{"jsonrpc":"2.0","id":2559,"result":{}}`)))
+	require.False(t, c.removeAnswered([]byte(`{"jsonrpc":"2.0","id":2559,"result":{}}`)), "once")
+	require.False(t, c.removeAnswered([]byte(`{"jsonrpc":"2.0","id":2558,"method":"ping"}`)), "a request of the server's")
 }
 
 // shakeHands sends what an MCP client begins with.

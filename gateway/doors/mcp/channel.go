@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// channelCapability lets Claude Code's model be asked by a server's notification. Its client
-	// ignores channels of servers that speak the revision without sessions.
+	// channelCapability lets a notification of the server start a turn of Claude Code's model. Its
+	// client ignores channels of servers that speak the revision without sessions.
 	channelCapability = "claude/channel"
-	// maxFollowed bounds the terminals that a channel follows: those used last.
+	// maxFollowed bounds the terminals that a channel follows; the ones used last stay.
 	maxFollowed = 16
-	// followEvery is the rhythm of the snapshots that come with what a channel follows.
+	// followEvery is the least time between two snapshots of a followed terminal.
 	followEvery = protocol.MaxWaitMs * time.Millisecond
-	// waitOn is how long a wait that was not met goes on for the channel.
-	waitOn = protocol.MaxWaitMs * time.Millisecond
+	// continuedWait is how long the channel goes on with a wait that timed out.
+	continuedWait = protocol.MaxWaitMs * time.Millisecond
 )
 
-// channel wakes an idle agent with notifications. They hold our words only, never those of a
-// program or the user: the agent reads these with a tool. Nothing depends on a notification: what it
-// tells, a later tool answer tells as well.
+// channel wakes an idle agent with notifications. They contain only the gateway's own text, never
+// text of a program or of the user, which the agent reads with a tool. Nothing depends on a
+// notification: a later tool answer brings the same news.
 type channel struct {
 	terminals Terminals
 	push      func(line []byte) error
@@ -47,10 +47,10 @@ type channel struct {
 type followedTerminal struct {
 	id      string
 	stop    context.CancelFunc
-	endWait context.CancelFunc // of the wait that goes on, or nil
+	endWait context.CancelFunc // of the continued wait, or nil
 }
 
-// channelOptions makes a server offer a channel, in the revisions with sessions.
+// channelOptions makes a server offer a channel, and only the revisions with sessions.
 func channelOptions(o *mcp.ServerOptions) {
 	o.Capabilities.Experimental = map[string]any{channelCapability: map[string]any{}}
 	o.SupportedProtocolVersions = slices.DeleteFunc(mcp.SupportedProtocolVersions(),
@@ -124,7 +124,7 @@ func (c *channel) forgetTerminal(id string) {
 	}
 }
 
-// endWait ends a wait that goes on, as the agent waits anew.
+// endWait ends the continued wait of a terminal, because the agent waits anew.
 func (c *channel) endWait(id string) {
 	if c == nil {
 		return
@@ -160,9 +160,9 @@ func (c *channel) readEvents(ctx context.Context, id string) {
 	}
 }
 
-// describeEvent words an event for the agent, or returns "" if it need not wake it.
+// describeEvent describes an event to the agent, or returns "" if it need not wake it.
 func (c *channel) describeEvent(id string, m protocol.Message) string {
-	const decided = "the user answered your request: terminal_wait for=control says how"
+	const decided = "the user answered your request: call terminal_wait for=control for the answer"
 	switch m := m.(type) {
 	case *protocol.SessionClose:
 		how := fmt.Sprintf("with status %d", m.ExitCode)
@@ -191,8 +191,8 @@ func (c *channel) describeEvent(id string, m protocol.Message) string {
 	return ""
 }
 
-// takePending reports whether an agent's decision answers a request that was left open. Before its
-// first grant this agent does not know its own id.
+// takePending reports whether an agent's decision answers a pending request, which it then removes.
+// Before its first grant this agent does not know its own id.
 func (c *channel) takePending(id, agentID string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -203,7 +203,7 @@ func (c *channel) takePending(id, agentID string) bool {
 	return true
 }
 
-// awaitDecision notes that a request is left open with the user.
+// awaitDecision notes that a request is pending with the user.
 func (c *channel) awaitDecision(id string) {
 	if c == nil {
 		return
@@ -213,7 +213,7 @@ func (c *channel) awaitDecision(id string) {
 	c.pending[id] = true
 }
 
-// continueWait continues a wait that was not met in its time. The terminal's next one replaces it.
+// continueWait goes on with a wait that timed out. The terminal's next wait replaces it.
 func (c *channel) continueWait(ask *protocol.Wait) {
 	if c == nil || ask.Until.Control {
 		return
@@ -227,11 +227,11 @@ func (c *channel) continueWait(ask *protocol.Wait) {
 	c.endWaitLocked(i)
 	ctx, stop := context.WithCancel(c.ctx)
 	c.followed[i].endWait = stop
-	again := *ask
-	again.RequestID, again.TimeoutMs = "", waitOn.Milliseconds()
+	continued := *ask
+	continued.RequestID, continued.TimeoutMs = "", continuedWait.Milliseconds()
 	c.wg.Go(func() { // ends with stop or with the wait
 		defer stop()
-		got, err := c.terminals.Wait(ctx, &again)
+		got, err := c.terminals.Wait(ctx, &continued)
 		if err != nil {
 			return
 		}
@@ -240,7 +240,7 @@ func (c *channel) continueWait(ask *protocol.Wait) {
 		case got.Stopped:
 			c.pushEvent(ask.SessionID, "a stop pattern of your terminal_wait appeared: look with terminal_read")
 		case got.Met:
-			c.pushEvent(ask.SessionID, "your terminal_wait is met now: look with terminal_read")
+			c.pushEvent(ask.SessionID, "your terminal_wait is met: look with terminal_read")
 		}
 	})
 }
@@ -259,20 +259,20 @@ func (c *channel) pushEvent(id, words string) {
 	}
 }
 
-// unreadNotes are messages of the user's that no tool's answer has brought.
+// unreadNotes holds messages of the user that no tool answer has delivered yet.
 type unreadNotes struct {
 	mu    sync.Mutex
 	texts []string
 }
 
-// keepNotes keeps messages for the next answer.
+// keepNotes stores messages for the next answer.
 func (n *unreadNotes) keepNotes(texts []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.texts = append(n.texts, texts...)
 }
 
-// takeNotes returns the kept messages and forgets them.
+// takeNotes returns the stored messages and removes them.
 func (n *unreadNotes) takeNotes() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -79,7 +79,7 @@ func TestAChannelWakesAnIdleAgent(t *testing.T) {
 	}
 	require.Contains(t, c.callPlain("terminal_request_control", `{"reason":"x","timeout_ms":1}`), "pending")
 	push(&protocol.ControlGrant{SessionID: "vim-k3f9", AgentID: "a-1"})
-	require.Equal(t, "vim-k3f9: the user answered your request: terminal_wait for=control says how", pushed(t, c.lineClient))
+	require.Equal(t, "vim-k3f9: the user answered your request: call terminal_wait for=control for the answer", pushed(t, c.lineClient))
 
 	f.request = nil
 	c.callPlain("terminal_request_control", `{"reason":"x"}`)
@@ -112,7 +112,7 @@ func TestAChannelGoesOnWithAWait(t *testing.T) {
 		require.Contains(t, c.callPlain("terminal_wait", `{"for":"text","value":"x","timeout_ms":1}`), "no match: timeout")
 	}
 	close(met)
-	require.Equal(t, "vim-k3f9: your terminal_wait is met now: look with terminal_read", pushed(t, c.lineClient))
+	require.Equal(t, "vim-k3f9: your terminal_wait is met: look with terminal_read", pushed(t, c.lineClient))
 	require.Contains(t, c.callPlain("terminal_read", `{}`), "look here")
 	require.NotContains(t, c.callPlain("terminal_read", `{}`), "look here")
 }

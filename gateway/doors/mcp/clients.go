@@ -9,15 +9,16 @@ import (
 	"terminalproxy/gateway/text"
 )
 
-// habits describe how a client alters answers on the way to its model.
+// habits describes how a client changes answers on the way to its model.
 type habits struct {
-	// buries: an answer that is marked as an error reaches the model as JSON within a sentence,
-	// behind the call itself. Unmarked it arrives unchanged, and its text says that it is an error.
-	buries bool
-	// mute: the model does not get a server's instructions.
-	mute bool
-	// tokens limits an answer that sets no limit, if a longer one may become a file of which the
-	// model sees 500 characters; 0 is the usual limit.
+	// hidesErrors: an answer that is marked as an error reaches the model as JSON within a
+	// sentence, behind the call itself. Unmarked it arrives unchanged, and its text says that it is
+	// an error.
+	hidesErrors bool
+	// hidesInstructions: the model does not get a server's instructions.
+	hidesInstructions bool
+	// tokens limits an answer for which the call sets no limit, if the client moves a longer one to
+	// a file and shows the model 500 characters of it; 0 stands for the usual limit.
 	tokens int
 	// extends: progress notes keep a call alive beyond the client's time limit.
 	extends bool
@@ -25,11 +26,11 @@ type habits struct {
 	tasks bool
 }
 
-// clients are the clients with such habits, by the name that they give themselves. The tests with
+// clients lists the clients with such habits, by the name that they give themselves. The tests with
 // real agents check them.
 var clients = map[string]habits{
-	"gemini-cli-mcp-client": {buries: true},
-	"copilot-cli":           {mute: true, tokens: 5_000, extends: true}, // 20 KiB, at most 4 bytes a token
+	"gemini-cli-mcp-client": {hidesErrors: true},
+	"copilot-cli":           {hidesInstructions: true, tokens: 5_000, extends: true}, // 20 KiB, at most 4 bytes a token
 	"opencode":              {extends: true},
 }
 
@@ -40,7 +41,7 @@ func habitsOf(info *mcp.Implementation) habits {
 	return clients[strings.ToLower(info.Name)]
 }
 
-// callerOf is habitsOf for a call; a resource is read without one.
+// callerOf returns the habits of a call's client; a resource is read without a call.
 func callerOf(req *mcp.CallToolRequest) habits {
 	if req == nil {
 		return habits{}
@@ -48,7 +49,7 @@ func callerOf(req *mcp.CallToolRequest) habits {
 	return habitsOf(req.ClientInfo())
 }
 
-// tokenLimit returns how many tokens an answer may take: as given, or as much as the client passes
+// tokenLimit returns how many tokens an answer may take: as given, or as many as the client passes
 // on.
 func (h habits) tokenLimit(given *int) (int, error) {
 	if given == nil && h.tokens > 0 {
@@ -57,10 +58,10 @@ func (h habits) tokenLimit(given *int) (int, error) {
 	return text.CheckTokens(given, dialect.Limit)
 }
 
-// describeTools puts the instructions into the description of the first tool, for a model that gets
-// no others.
+// describeTools puts the instructions into the description of the first tool, for a model that does
+// not get them otherwise.
 func (h habits) describeTools(list *mcp.ListToolsResult, c Config) {
-	if !h.mute || len(list.Tools) == 0 {
+	if !h.hidesInstructions || len(list.Tools) == 0 {
 		return
 	}
 	first := *list.Tools[0]

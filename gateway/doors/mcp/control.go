@@ -13,7 +13,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// releaseWithin bounds how long a grant is given back after its call was cancelled.
+// releaseWithin bounds the time for releasing a grant after its call was cancelled.
 const releaseWithin = 5 * time.Second
 
 type requestArgs struct {
@@ -69,32 +69,32 @@ func (s *toolset) requestControl(
 		if ctx.Err() != nil {
 			return "", returnGrant(ctx, s.cfg.Terminals, info.SessionID)
 		}
-		said := grantedText(info, grant, s.cfg.Now())
-		return text.WithMessages(grant.Notes, said), nil
+		answer := grantedText(info, grant, s.cfg.Now())
+		return text.WithMessages(grant.Notes, answer), nil
 	}
 	return "", refusalError(revoke)
 }
 
-// refusalError returns the error that control was not given, with what the agent may do next.
+// refusalError returns the error for a refused request, with what the agent may do next.
 func refusalError(revoke *protocol.ControlRevoke) error {
-	words := text.RefusalReason(revoke)
+	reason := text.RefusalReason(revoke)
 	if len(revoke.Notes) > 0 {
-		words += "; " + text.Messages(revoke.Notes)
+		reason += "; " + text.Messages(revoke.Notes)
 	}
 	if revoke.Reason == protocol.ReasonRefused || revoke.Reason == protocol.ReasonReclaimed {
 		return fmt.Errorf("refused: %s; do not ask again for the same thing unless the user "+
-			"tells you to; terminal_read still works", words)
+			"tells you to; terminal_read still works", reason)
 	}
 	return fmt.Errorf("not granted: %s; terminal_read still works, and "+
-		"terminal_request_control asks again", words)
+		"terminal_request_control asks again", reason)
 }
 
-// returnGrant gives back a grant that came as its call was cancelled: the agent reads no answer and
-// would not know that it has the keyboard.
+// returnGrant releases a grant that arrived after its call was cancelled: the agent reads no answer
+// and would not know that it has the keyboard.
 func returnGrant(ctx context.Context, terminals Terminals, sessionID string) error {
-	again, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
+	releasing, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
-	err := terminals.Release(again, &protocol.ControlRelease{SessionID: sessionID})
+	err := terminals.Release(releasing, &protocol.ControlRelease{SessionID: sessionID})
 	return cmp.Or(err, ctx.Err())
 }
 
@@ -106,9 +106,9 @@ func grantedText(info protocol.SessionInfo, grant *protocol.ControlGrant, now ti
 	held := ""
 	if grant.Level == protocol.LevelType {
 		held = " At a shell's or REPL's prompt you may type and edit. Input that submits or " +
-			"signals (Enter, Tab, Ctrl-C, Escape, a click) waits until the user lets it " +
-			"through, as does all input elsewhere (editors, pagers, menus, ssh); terminal_send " +
-			"waits with it."
+			"signals (Enter, Tab, Ctrl-C, Escape, a click) waits until the user approves it, " +
+			"as does all input elsewhere (editors, pagers, menus, ssh); terminal_send " +
+			"waits for that."
 	}
 	return fmt.Sprintf("granted: you have the keyboard of %s%s.%s Type with terminal_send and "+
 		"give it back with terminal_release when you are done; the user can take it back at any "+
@@ -116,7 +116,7 @@ func grantedText(info protocol.SessionInfo, grant *protocol.ControlGrant, now ti
 		info.SessionID, words, held)
 }
 
-// clientName returns the name that the client gives itself, for the user.
+// clientName returns the name that the client gives itself, cleaned for the user.
 func clientName(req *mcp.CallToolRequest) string {
 	if info := req.ClientInfo(); info != nil {
 		if name := text.Name(info.Name); name != "" {
@@ -148,7 +148,7 @@ func (s *toolset) releaseControl(
 	switch {
 	case ok && refused.Code == protocol.CodeExited:
 		return text.Name(info.SessionID) + " has ended: there is no keyboard to give back", nil
-	case ok && refused.Code == protocol.CodeNoGrant: // giving back twice changes nothing
+	case ok && refused.Code == protocol.CodeNoGrant: // releasing twice changes nothing
 	case err != nil:
 		return "", err
 	}

@@ -13,14 +13,14 @@ import (
 // endTokens limits an answer about the end of a program, if the agent sets no limit.
 const endTokens = 2000
 
-// showEnd answers with the end of a program: everything that it printed since a revision, since the
-// agent has seen the rest. f is the last frame, for a gateway that cannot give more. before is the
-// screen that the agent has seen, nil if it is not at hand. An agent that
-// sets no limit gets all of that if it is short, else the last screen alone, and how to ask for the
-// rows before it: of a failed build it wants the error, and searches for that.
+// showEnd answers with the end of a program: everything that it printed since a revision, because
+// the agent has seen the rest. f is the last frame, for a gateway that cannot give more. before is
+// the screen that the agent has seen, nil if it is not at hand. An agent that sets no limit gets
+// all of the output if it is short, otherwise the last screen alone, and how to ask for the rows
+// before it: after a failed build it looks for the error first.
 func (s *toolset) showEnd(
 	ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, since uint64,
-	given *int, tokens int, said string,
+	given *int, tokens int, preamble string,
 ) string {
 	if given == nil {
 		tokens = endTokens
@@ -32,10 +32,10 @@ func (s *toolset) showEnd(
 		Scrollback: protocol.MaxHistory,
 	})
 	if err != nil {
-		return s.answers.formatAnswer(ctx, info, f, dialect.Whole(f, 0), tokens, said, "")
+		return s.answers.formatAnswer(ctx, info, f, dialect.Whole(f, 0), tokens, preamble, "")
 	}
 	p := dialect.Ended(got, since)
-	if hasSeen(before, since, got) {
+	if hasSeenRest(before, since, got) {
 		p = dialect.After(before, got.Frame, got.Frame.Screen.Lines)
 	}
 	if given == nil && !got.Frame.Screen.Alt && got.NextLine > got.FirstLine &&
@@ -44,35 +44,35 @@ func (s *toolset) showEnd(
 		got.Text, got.FirstLine, got.HiddenText = "", got.NextLine, nil
 		p = dialect.Ended(got, since)
 	}
-	said = text.WithMessages(got.Notes, said)
-	return s.answers.formatAnswer(ctx, info, got.Frame, p, tokens, said, unseen(got))
+	preamble = text.WithMessages(got.Notes, preamble)
+	return s.answers.formatAnswer(ctx, info, got.Frame, p, tokens, preamble, hiddenTextWarning(got))
 }
 
 // endMs bounds the wait for the exit status of a program that has ended, in milliseconds.
 const endMs = 2000
 
-// showFailedEnd is showEnd for an input that the program's end cut off: its receipt came before the
-// exit status was known.
+// showFailedEnd is showEnd for an input that the end of the program cut off: its receipt came
+// before the exit status was known.
 func (s *toolset) showFailedEnd(
-	ctx context.Context, info protocol.SessionInfo, typed *client.Typed, tokens int, said string,
+	ctx context.Context, info protocol.SessionInfo, typed *client.Typed, tokens int, preamble string,
 ) (string, error) {
-	over, err := s.cfg.Terminals.Wait(ctx, &protocol.Wait{
+	end, err := s.cfg.Terminals.Wait(ctx, &protocol.Wait{
 		SessionID: info.SessionID, Until: protocol.Until{Exit: true}, TimeoutMs: endMs,
 	})
 	switch {
 	case err != nil:
 		return "", err
-	case over.ExitCode == nil || over.Frame == nil:
+	case end.ExitCode == nil || end.Frame == nil:
 		return "", errors.New("the end is not known yet")
 	}
-	ended(&info, over)
+	recordEnd(&info, end)
 	since := s.answers.newsSince(ctx, info.SessionID, typed.Before.Seq)
-	return s.showEnd(ctx, info, typed.Before, over.Frame, since, nil, tokens, said), nil
+	return s.showEnd(ctx, info, typed.Before, end.Frame, since, nil, tokens, preamble), nil
 }
 
-// hasSeen reports whether the rows of an ended program's last screen that differ from before are all
-// that the agent lacks.
-func hasSeen(before *protocol.Frame, since uint64, got *protocol.ReadResult) bool {
+// hasSeenRest reports whether the reader has seen everything but the rows of the last screen that
+// differ from before.
+func hasSeenRest(before *protocol.Frame, since uint64, got *protocol.ReadResult) bool {
 	return before != nil && before.Seq == since && before.Screen.Lines != nil && !before.Screen.Alt &&
 		got.Frame.Screen.Lines != nil && !got.Frame.Screen.Alt && len(text.HistoryRows(got)) == 0 && got.Unseen == 0
 }

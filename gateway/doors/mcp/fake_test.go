@@ -206,7 +206,7 @@ func connectTo(t *testing.T, f *fake, programs Programs, era string, opts *mcp.C
 	}
 	server := New(Config{
 		Terminals: f, Programs: programs, Draw: f.draw, MissingGlyphs: func(p protocol.Screen) int { return strings.Count(strings.Join(p.Lines, ""), "漢") }, Version: "test", Now: func() time.Time { return clock }, Mark: mark,
-		ProgressEvery: time.Millisecond, LookEvery: time.Millisecond,
+		ProgressEvery: time.Millisecond, PollEvery: time.Millisecond,
 	})
 	near, far := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())

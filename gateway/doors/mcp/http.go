@@ -29,47 +29,44 @@ type HTTP struct {
 
 	mu     sync.Mutex
 	closed bool
-	// uses are the sessions that were used.
-	uses map[string]*use // by session, of those that were used
+	uses   map[string]*use // by id, of the sessions that were used
 }
 
 // use counts a session's requests.
 type use struct {
 	last time.Time // when one began or ended
-	// open counts the requests under way, a stream of events among them.
-	open int // how many are under way, a stream of events among them
+	open int       // how many are under way, a stream of events among them
 }
 
 // NewHTTP makes a server like [New], for HTTP.
 func NewHTTP(cfg Config) *HTTP {
 	s := New(cfg)
-	// Here a list costs nothing; over stdio it would start a gateway for a client that only looks
-	// what there is.
-	under := new(posts)
-	each := func(next mcp.MethodHandler) mcp.MethodHandler { return listEach(s.cfg, next) }
-	s.mcp.AddReceivingMiddleware(each, under.cancelWithRequest)
+	// A list costs nothing here; over stdio it would start a gateway for a client that only lists
+	// resources.
+	open := new(posts)
+	each := func(next mcp.MethodHandler) mcp.MethodHandler { return addEachTerminal(s.cfg, next) }
+	s.mcp.AddReceivingMiddleware(each, open.cancelWithRequest)
 	get := func(*http.Request) *mcp.Server { return s.mcp }
 	common := mcp.StreamableHTTPOptions{
 		Logger: s.cfg.Log, MaxRequestBodyBytes: maxBody,
-		// it only accepts this machine's names; the gateway's own are checked already
+		// it accepts only this machine's names; the gateway has checked its own
 		DisableLocalhostProtection: true,
 	}
 	legacy, modern := common, common
 	legacy.SessionTimeout = sessionIdle
 	modern.Stateless = true
-	modern.PropagateRequestCancellation = true // else a wait would outlast who asked for it
+	modern.PropagateRequestCancellation = true // else a wait would outlive its request
 	return &HTTP{
 		server:    s,
 		heartbeat: heartbeat,
-		posts:     under,
+		posts:     open,
 		uses:      make(map[string]*use),
 		legacy:    mcp.NewStreamableHTTPHandler(get, &legacy),
 		modern:    mcp.NewStreamableHTTPHandler(get, &modern),
 	}
 }
 
-// ServeHTTP answers in the era that the client speaks: the revisions with a handshake have
-// sessions, the others have not.
+// ServeHTTP serves the revisions with a handshake, which have sessions, and the stateless one.
 func (h *HTTP) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	w, done := keepAlive(plain, h.heartbeat)
 	defer done()
@@ -90,7 +87,7 @@ func (h *HTTP) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	h.legacy.ServeHTTP(w, r)
 	h.noteUse(id, -1)
 	if id == "" {
-		h.noteUse(w.Header().Get(headerSessionID), 0) // the one that has begun
+		h.noteUse(w.Header().Get(headerSessionID), 0) // the new one
 	}
 }
 
@@ -123,8 +120,8 @@ func (h *HTTP) isSession(id string) bool {
 	return false
 }
 
-// makeRoom reports whether one more session may begin. Many clients never say goodbye: the session
-// that was idle for longest ends for the new one.
+// makeRoom reports whether one more session may begin. Many clients never say goodbye, so the
+// session that was idle longest ends for the new one.
 func (h *HTTP) makeRoom() bool {
 	oldest, full := h.oldestIdle()
 	switch {
@@ -133,7 +130,7 @@ func (h *HTTP) makeRoom() bool {
 	case oldest == nil:
 		return false
 	}
-	_ = oldest.Close() // one that has ended already is as good
+	_ = oldest.Close() // it may have ended already
 	return true
 }
 
@@ -161,14 +158,13 @@ func (h *HTTP) oldestIdle() (oldest *mcp.ServerSession, full bool) {
 	return oldest, open >= maxSessions
 }
 
-// Close ends all sessions, with what they watch, and all tasks. Requests under way end by
-// themselves.
+// Close ends all sessions, watches and tasks. Open requests end by themselves.
 func (h *HTTP) Close() {
 	h.mu.Lock()
 	h.closed = true
 	h.mu.Unlock()
 	for session := range h.server.mcp.Sessions() {
-		_ = session.Close() // one that has ended already is as good
+		_ = session.Close() // it may have ended already
 	}
 	h.server.tasks.cancelAll()
 	h.server.watches.stopAll()

@@ -18,7 +18,7 @@ type keptAlive struct {
 	http.ResponseWriter
 
 	mu      sync.Mutex
-	wrote   time.Time // of the last event; zero before the first
+	written time.Time // when the last event was; zero before the first
 	streams bool      // it is a stream of events
 }
 
@@ -51,11 +51,11 @@ func repeat(ctx context.Context, every time.Duration, do func(context.Context)) 
 func (k *keptAlive) writeBeat(every time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.streams || time.Since(k.wrote) < every/2 {
+	if !k.streams || time.Since(k.written) < every/2 {
 		return
 	}
 	if _, err := k.ResponseWriter.Write([]byte(":\n\n")); err == nil {
-		// a writer that cannot is told by its next event
+		// if flushing fails, the next event reports it
 		_ = http.NewResponseController(k.ResponseWriter).Flush()
 	}
 }
@@ -70,10 +70,10 @@ func (k *keptAlive) WriteHeader(status int) {
 
 // noteWriteLocked records a write, and at the first one whether this is a stream of events.
 func (k *keptAlive) noteWriteLocked() {
-	if k.wrote.IsZero() {
+	if k.written.IsZero() {
 		k.streams = strings.HasPrefix(k.Header().Get("Content-Type"), "text/event-stream")
 	}
-	k.wrote = time.Now()
+	k.written = time.Now()
 }
 
 // Write implements http.ResponseWriter.

@@ -17,10 +17,10 @@ import (
 // maxLine is the longest message that is read, in bytes: many times the largest picture or paste.
 const maxLine = 4 << 20
 
-// lines are the two ends of a client's stream of messages, one a line (MCP, transports, stdio). The
-// library ends its connection at the first malformed line, and with that the agent's programs. So
-// each line is checked first: a malformed one is answered with an error (JSON-RPC 2.0, 5.1), and
-// the stream goes on.
+// lines reads and writes a client's messages, one per line (MCP, transports, stdio). The library
+// ends its connection at the first malformed line, and with it the agent's programs. So lines
+// checks each line first: it answers a malformed one with an error (JSON-RPC 2.0, 5.1), and the
+// stream goes on.
 type lines struct {
 	in     *bufio.Reader
 	closer io.Closer
@@ -43,7 +43,7 @@ func (l *lines) libraryTransport() mcp.Transport {
 	return &mcp.IOTransport{Reader: l, Writer: lineWriter{l}}
 }
 
-// Read reads of the next message, and belongs to one goroutine.
+// Read returns bytes of the next messages. Only one goroutine may call it.
 func (l *lines) Read(p []byte) (int, error) {
 	for len(l.ready) == 0 {
 		line, err := l.readLine()
@@ -63,12 +63,12 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close closes the way from the client.
+// Close closes the stream from the client.
 func (l *lines) Close() error { return l.closer.Close() }
 
 var errTooLong = fmt.Errorf("a message has at most %d MiB", maxLine>>20)
 
-// readLine reads a line without its end; it keeps nothing of one that is too long.
+// readLine reads a line without its line end; of one that is too long it keeps nothing.
 func (l *lines) readLine() (line []byte, err error) {
 	long := false
 	for {
@@ -90,7 +90,7 @@ func (l *lines) readLine() (line []byte, err error) {
 
 // acceptLine queues a message for the library, and refuses a malformed line.
 func (l *lines) acceptLine(line []byte) {
-	// the mark that some systems begin each text with
+	// a byte order mark, with which some systems begin each text
 	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
 	switch {
 	case len(line) == 0:
@@ -123,13 +123,13 @@ func (l *lines) noteRequest(r *jsonrpc.Request) {
 		}
 		l.batches = json.Unmarshal(r.Params, &params) == nil && params.Version < batchless
 	case r.IsCall():
-		l.cancelled.forget(r.ID) // a client that uses an id again waits for an answer
+		l.cancelled.remove(r.ID) // a client that uses an id again waits for an answer
 	case r.Method == "notifications/cancelled":
 		var params struct {
 			ID any `json:"requestId"`
 		}
 		if json.Unmarshal(r.Params, &params) == nil {
-			l.cancelled.note(params.ID)
+			l.cancelled.add(params.ID)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (l *lines) noteRequest(r *jsonrpc.Request) {
 // batchless is the first revision without lists of messages.
 const batchless = "2025-06-18"
 
-// acceptBatch splits a list of messages: each is answered on a line of its own.
+// acceptBatch splits a list of messages; each gets an answer of its own.
 func (l *lines) acceptBatch(line []byte) {
 	var batch []json.RawMessage
 	if !l.batches || json.Unmarshal(line, &batch) != nil || len(batch) == 0 {
@@ -171,7 +171,7 @@ func idOf(line []byte) any {
 }
 
 // refuseLine answers a malformed line.
-func (l *lines) refuseLine(id any, code int, why error) {
+func (l *lines) refuseLine(id any, code int, cause error) {
 	type failure struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
@@ -180,7 +180,7 @@ func (l *lines) refuseLine(id any, code int, why error) {
 		Version string  `json:"jsonrpc"`
 		ID      any     `json:"id"`
 		Error   failure `json:"error"`
-	}{"2.0", id, failure{code, why.Error()}})
+	}{"2.0", id, failure{code, cause.Error()}})
 	if err == nil {
 		// a client that has stopped reading ends the stream
 		_, _ = lineWriter{l}.Write(append(answer, '\n'))
@@ -191,7 +191,7 @@ func (l *lines) refuseLine(id any, code int, why error) {
 type lineWriter struct{ l *lines }
 
 func (w lineWriter) Write(p []byte) (int, error) {
-	if w.l.cancelled.isAnswered(p) {
+	if w.l.cancelled.removeAnswered(p) {
 		return len(p), nil
 	}
 	w.l.mu.Lock()

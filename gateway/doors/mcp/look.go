@@ -33,13 +33,13 @@ func (s *toolset) listTerminals(
 	if err != nil {
 		return "", err
 	}
-	lacks := incompleteNote(list, s.cfg.Now())
+	incomplete := incompleteNote(list, s.cfg.Now())
 	if len(list.Sessions) == 0 {
-		return text.Join("there are no terminals: "+howToStart(s.cfg.Programs), lacks), nil
+		return text.Join("there are no terminals: "+howToStart(s.cfg.Programs), incomplete), nil
 	}
 	shown, ended := text.SelectListed(list.Sessions)
 	titles := text.Fence(s.cfg.Mark(), "titles", text.Titles(shown))
-	return text.Join(text.Join(s.formatList(shown, ended), lacks), titles), nil
+	return text.Join(text.Join(s.formatList(shown, ended), incomplete), titles), nil
 }
 
 // incompleteNote returns the note that a list misses terminals, or "".
@@ -50,7 +50,7 @@ func incompleteNote(list *protocol.SessionsListResult, now time.Time) string {
 	return "the list of terminals is incomplete: " + text.Incomplete(list.Incomplete, now)
 }
 
-// formatList words a list of sessions, which leaves out as many as ended says.
+// formatList describes sessions, one per line; ended is the number of ended ones that are left out.
 func (s *toolset) formatList(sessions []protocol.SessionInfo, ended int) string {
 	lines := make([]string, len(sessions))
 	for i, info := range sessions {
@@ -67,33 +67,33 @@ func (s *toolset) formatList(sessions []protocol.SessionInfo, ended int) string 
 }
 
 // findTerminal returns the terminal that a call means: the one with that id or name, or the only
-// one whose id or name begins with it; without a word, the only running one. A word that fits no
-// terminal, or several, is an error and never another terminal.
+// one whose id or name begins with it; without id, the only running one. An id that matches no
+// terminal, or several, is an error and never selects another terminal.
 func (s *toolset) findTerminal(ctx context.Context, id string) (protocol.SessionInfo, error) {
 	list, err := s.cfg.Terminals.SessionList(ctx)
 	if err != nil {
 		return protocol.SessionInfo{}, err
 	}
 	sessions := list.Sessions
-	fits := text.Find(sessions, id)
-	if len(fits) == 1 {
-		s.channel.followTerminal(fits[0])
-		return fits[0], nil
+	matches := text.Find(sessions, id)
+	if len(matches) == 1 {
+		s.channel.followTerminal(matches[0])
+		return matches[0], nil
 	}
-	lacks := incompleteNote(list, s.cfg.Now())
-	known := text.Join(s.formatList(text.SelectCandidates(sessions)), lacks)
+	incomplete := incompleteNote(list, s.cfg.Now())
+	known := text.Join(s.formatList(text.SelectCandidates(sessions)), incomplete)
 	switch {
 	case len(sessions) == 0:
 		return protocol.SessionInfo{}, errors.New(
-			text.Join("there are no terminals: "+howToStart(s.cfg.Programs), lacks),
+			text.Join("there are no terminals: "+howToStart(s.cfg.Programs), incomplete),
 		)
-	case id != "" && len(fits) > 1:
+	case id != "" && len(matches) > 1:
 		return protocol.SessionInfo{}, fmt.Errorf("several terminals are called %q; pass one of "+
-			"these ids as terminal:\n%s", text.Name(id), s.formatList(fits, 0))
+			"these ids as terminal:\n%s", text.Name(id), s.formatList(matches, 0))
 	case id != "":
 		return protocol.SessionInfo{}, fmt.Errorf("unknown terminal %q; pass one of these ids as "+
 			"terminal:\n%s", text.Name(id), known)
-	case len(fits) == 0:
+	case len(matches) == 0:
 		return protocol.SessionInfo{}, fmt.Errorf("no terminal is running; pass one of these "+
 			"ids to read what an ended one left, or: %s\n"+
 			"%s", howToStart(s.cfg.Programs), known)
@@ -118,13 +118,13 @@ type readArgs struct {
 	Image     bool    `json:"image"` // see addPicture
 }
 
-// commandViews are the views of a command: the last one, and the one before it.
+// commandViews are the views of a shell's commands: the last one, and the one before it.
 var commandViews = []string{"command", "command-before"}
 
 // commandNumber returns the number of the command, counted from the last one, 0 for other views.
 func (in readArgs) commandNumber() int { return 1 + slices.Index(commandViews, in.View) }
 
-// checkCombination refuses parameters that do not belong together.
+// checkCombination rejects parameters that do not belong together.
 func (in readArgs) checkCombination() error {
 	switch {
 	case in.View == chatView && (in.SinceRev != nil || in.Lines > 0 || in.Start != nil || in.Match != "" || in.Image):
@@ -136,7 +136,7 @@ func (in readArgs) checkCombination() error {
 	case in.View != "history" && in.commandNumber() == 0 && in.Match != "":
 		return errors.New("match needs view history or command")
 	case in.Context > 0 && in.Match == "":
-		return errors.New("context needs match: what to look for")
+		return errors.New("context needs match: the regex to look for")
 	case in.View != "history" && in.commandNumber() == 0 && in.Start != nil:
 		return errors.New("start needs view history or command")
 	case (in.View == "history" || in.commandNumber() > 0) && in.Image:
@@ -186,33 +186,34 @@ func (s *toolset) readView(
 	if w := got.Frame.Blackout; w.ByUser() {
 		return "", &protocol.Error{Code: protocol.CodeBlackout, Message: text.Hidden(w)}
 	}
-	said := text.Messages(got.Notes)
+	preamble := text.Messages(got.Notes)
 	switch {
 	case ask.Command > 0:
 		return s.answers.formatCommand(ctx, info, got,
 			dialect.Command(got, ask.Command, in.Start != nil, s.cfg.Now()), tokens), nil
 	case in.Match != "":
-		return s.answers.formatAnswer(ctx, info, got.Frame, dialect.Found(got), tokens, said,
+		return s.answers.formatAnswer(ctx, info, got.Frame, dialect.Found(got), tokens, preamble,
 			text.ConcealedWarning(got.Found)), nil
 	}
 	if !ask.Follow || in.SinceRev != nil {
-		s.answers.forgetTold(ctx, info.SessionID) // a reader who asks for rows wants all facts
+		s.answers.forgetFacts(ctx, info.SessionID) // a reader who asks for rows needs all facts
 	}
-	page, notes := in.choosePage(ask, got)
-	return s.answers.formatAnswer(ctx, info, got.Frame, page, tokens, said, notes), nil
+	page, warning := in.choosePage(ask, got)
+	return s.answers.formatAnswer(ctx, info, got.Frame, page, tokens, preamble, warning), nil
 }
 
-// choosePage returns the view's rows, and what it says of rows that the agent has not seen.
+// choosePage returns the page of the view, and the warning about text in it that the user cannot
+// see.
 func (in readArgs) choosePage(
 	ask *protocol.Read, got *protocol.ReadResult,
-) (page text.Page, notes string) {
+) (page text.Page, warning string) {
 	switch {
 	case ask.Follow && in.SinceRev == nil:
-		return dialect.Since(got, ask.SinceSeq), unseen(got)
+		return dialect.Since(got, ask.SinceSeq), hiddenTextWarning(got)
 	case ask.Follow:
-		return dialect.Changes(got, ask.SinceSeq), unseen(got)
+		return dialect.Changes(got, ask.SinceSeq), hiddenTextWarning(got)
 	case in.View == "history":
-		return dialect.History(got, in.Start != nil), unseen(got)
+		return dialect.History(got, in.Start != nil), hiddenTextWarning(got)
 	}
 	return dialect.Whole(got.Frame, in.Lines), ""
 }
@@ -232,12 +233,12 @@ func textBudget(req *mcp.CallToolRequest, given *int, image bool) (int, error) {
 	return tokens - line, nil
 }
 
-// unseen warns of rows of history with text that the user cannot see.
-func unseen(got *protocol.ReadResult) string {
+// hiddenTextWarning warns of rows of history with text that the user cannot see.
+func hiddenTextWarning(got *protocol.ReadResult) string {
 	return text.UnseenWarning("row of history", got.HiddenText)
 }
 
-// dialect words how an agent asks for more.
+// dialect holds the phrases that tell an agent how to ask for more.
 var dialect = text.Dialect{
 	Limit: "max_tokens",
 	Lines: func(first uint64, n int) string {
@@ -294,8 +295,8 @@ func (s *toolset) waitForFact(
 		return "", err
 	}
 	s.channel.endWait(info.SessionID)
-	// Output that passed since then counts, and only what is new since then is shown.
-	since, err := s.placeWait(ctx, info, in, ask)
+	// Output since then counts, and only what is new since then is shown.
+	since, err := s.completeWait(ctx, info, in, ask)
 	if err != nil {
 		return "", err
 	}
@@ -303,27 +304,27 @@ func (s *toolset) waitForFact(
 	if err != nil {
 		return "", err
 	}
-	said := s.describeWait(ctx, req, in, ask, got)
+	preamble := s.describeWait(ctx, req, in, ask, got)
 	if got.ExitCode != nil {
-		ended(&info, got)
+		recordEnd(&info, got)
 		limit := in.MaxTokens
 		if in.SinceRev != nil { // the agent asked for all news
 			limit = &tokens
 		}
-		return s.showEnd(ctx, info, nil, frame, since, limit, tokens, said), nil
+		return s.showEnd(ctx, info, nil, frame, since, limit, tokens, preamble), nil
 	}
 	if ask.Scrollback > 0 {
 		news := got.Read()
 		news.Frame = frame
-		return s.answers.formatAnswer(ctx, info, frame, dialect.News(news, since), tokens, said,
-			unseen(news)), nil
+		return s.answers.formatAnswer(ctx, info, frame, dialect.News(news, since), tokens, preamble,
+			hiddenTextWarning(news)), nil
 	}
-	return s.answers.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, ""), nil
+	return s.answers.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, preamble, ""), nil
 }
 
-// placeWait completes a wait with the terminal, the revisions and the grant that it is about. since
-// is the revision after which the answer shows news.
-func (s *toolset) placeWait(
+// completeWait fills in the terminal, the revisions and the grant of a wait. since is the revision
+// after which the answer shows news.
+func (s *toolset) completeWait(
 	ctx context.Context, info protocol.SessionInfo, in waitArgs, ask *protocol.Wait,
 ) (since uint64, err error) {
 	since = s.answers.seenRevision(ctx, info.SessionID)
@@ -336,8 +337,7 @@ func (s *toolset) placeWait(
 		ask.Scrollback = 1 // the rest is only counted
 	}
 	if ask.Until.Changed {
-		// "Changed" is measured from now on: what the agent was shown before is the business of
-		// view changes.
+		// Changed counts from now on: view changes shows what changed before.
 		now, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID})
 		if err != nil {
 			return 0, err
@@ -355,16 +355,16 @@ func (s *toolset) describeWait(
 	ctx context.Context, req *mcp.CallToolRequest, in waitArgs,
 	ask *protocol.Wait, got *protocol.WaitResult,
 ) string {
-	said := matchedLine(got, ask.Until)
+	outcome := matchedLine(got, ask.Until)
 	switch {
-	case said != timedOut:
+	case outcome != timedOut:
 	case taskOf(ctx) != nil && len(got.Notes) > 0:
-		said = "no match so far: the user wrote to you"
+		outcome = "no match so far: the user wrote to you"
 	default:
 		s.channel.continueWait(ask)
-		said += shortenedNote(ctx, req, in.TimeoutMs)
+		outcome += shortenedNote(ctx, req, in.TimeoutMs)
 	}
-	return text.Join(text.Messages(got.Notes), said)
+	return text.Join(text.Messages(got.Notes), outcome)
 }
 
 // awaitFact waits for a fact while it sends progress notes to the client, and returns a frame in
@@ -390,8 +390,8 @@ func (s *toolset) awaitFact(
 	return got, read.Frame, nil
 }
 
-// ended records the end of a program, with the status in a wait's answer.
-func ended(info *protocol.SessionInfo, got *protocol.WaitResult) {
+// recordEnd copies the exit status from a wait's answer into info.
+func recordEnd(info *protocol.SessionInfo, got *protocol.WaitResult) {
 	if got.ExitCode != nil && info.State == protocol.StateRunning {
 		info.State, info.ExitCode, info.Signal = protocol.StateExited, *got.ExitCode, got.Signal
 	}

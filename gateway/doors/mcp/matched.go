@@ -5,11 +5,11 @@ import (
 	"terminalproxy/protocol"
 )
 
-// timedOut is the first line of the answer to a wait whose time is over.
+// timedOut is the first line of the answer to a wait that timed out.
 const timedOut = "no match: timeout"
 
-// matchedLine returns the first line of a wait's answer. The match itself is on the screen below: a
-// line of the gateway does not repeat a program's words.
+// matchedLine returns the first line of a wait's answer. The match itself is on the screen below
+// it: a line of the gateway does not repeat a program's text.
 func matchedLine(got *protocol.WaitResult, until protocol.Until) string {
 	switch {
 	case got.Stopped:

@@ -7,13 +7,13 @@ import (
 	"terminalproxy/protocol"
 )
 
-// showsNews reports whether in asks only for rows that its reader has not seen.
+// showsNews reports whether the call asks only for rows that its reader has not seen.
 func (in readArgs) showsNews() bool {
 	return in.View == "changes" || in.View == "" && in.Lines == 0 && !in.Image
 }
 
-// readFor carries out in, and returns the request that it made. If the program has ended, the answer
-// has all that is left of it.
+// readFor reads what the call asks for, and returns the request that it made. If the program has
+// ended, the answer contains all that is kept of it.
 func (s *toolset) readFor(
 	ctx context.Context, in readArgs,
 ) (info protocol.SessionInfo, ask *protocol.Read, got *protocol.ReadResult, err error) {
@@ -49,10 +49,10 @@ func (s *toolset) askForNews(
 	}
 }
 
-// readTerminal reads the terminal that ask means, whose id aim gets before. If ask names the
-// terminal, it is looked up and read at once.
+// readTerminal reads the terminal that ask names. Before each read it calls prepare with the
+// terminal's id. If ask names the terminal, it looks it up and reads it at the same time.
 func (s *toolset) readTerminal(
-	ctx context.Context, ask *protocol.Read, aim func(terminal string),
+	ctx context.Context, ask *protocol.Read, prepare func(terminal string),
 ) (protocol.SessionInfo, *protocol.ReadResult, error) {
 	if ask.SessionID == "" {
 		info, err := s.findTerminal(ctx, "")
@@ -60,27 +60,27 @@ func (s *toolset) readTerminal(
 			return info, nil, err
 		}
 		ask.SessionID = info.SessionID
-		aim(info.SessionID)
+		prepare(info.SessionID)
 		got, err := s.cfg.Terminals.Read(ctx, ask)
 		return info, got, err
 	}
 	var got *protocol.ReadResult
-	var failed error
+	var readErr error
 	read := make(chan struct{})
-	aim(ask.SessionID)
+	prepare(ask.SessionID)
 	go func() { // ends with the answer, or with ctx
 		defer close(read)
-		got, failed = s.cfg.Terminals.Read(ctx, ask)
+		got, readErr = s.cfg.Terminals.Read(ctx, ask)
 	}()
 	info, err := s.findTerminal(ctx, ask.SessionID)
 	<-read
-	if err != nil { // it says which terminals there are
+	if err != nil { // it lists the terminals
 		return info, nil, err
 	}
 	if info.SessionID != ask.SessionID { // a name
 		ask.SessionID = info.SessionID
-		aim(info.SessionID)
-		got, failed = s.cfg.Terminals.Read(ctx, ask)
+		prepare(info.SessionID)
+		got, readErr = s.cfg.Terminals.Read(ctx, ask)
 	}
-	return info, got, failed
+	return info, got, readErr
 }

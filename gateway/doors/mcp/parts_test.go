@@ -54,7 +54,7 @@ func TestNewsBeginWhereTheReaderStopped(t *testing.T) {
 	one, other := reader(), reader()
 	require.EqualValues(t, 5, a.newsSince(one, "vim", 5))
 	a.mu.Lock()
-	*a.toldLocked(one, "vim") = text.Known{Rev: protocol.FirstSeq + 8}
+	*a.knownLocked(one, "vim") = text.Known{Rev: protocol.FirstSeq + 8}
 	a.mu.Unlock()
 	require.EqualValues(t, protocol.FirstSeq+8, a.newsSince(one, "vim", 5))
 	require.EqualValues(t, 5, a.newsSince(one, "less", 5))

@@ -13,13 +13,13 @@ import (
 // PermissionTool is the only tool of a [Permission].
 const PermissionTool = "approval_prompt"
 
-// Permission is an MCP server for a coding agent that asks one of its tools before it acts, as
-// Claude Code does with --permission-prompt-tool. It offers nothing else: neither terminals nor
-// words for a model.
+// Permission is an MCP server for a coding agent that asks a tool for permission before it acts, as
+// Claude Code does with --permission-prompt-tool. It offers neither terminals nor instructions for
+// a model.
 type Permission struct{ server *mcp.Server }
 
-// NewPermission makes one. decide answers a call by its arguments, in the words of that agent. An
-// error fails the call, which allows nothing.
+// NewPermission makes such a server. decide answers a call by its arguments, in that agent's
+// format. An error fails the call, which allows nothing.
 func NewPermission(
 	version string, log *slog.Logger,
 	decide func(ctx context.Context, arguments json.RawMessage) (answer string, err error),

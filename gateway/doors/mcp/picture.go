@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxSide is the longest side of a picture in pixels. Models scale larger ones down, and cannot
-	// read them then.
+	// maxSide is the longest side of a picture in pixels. Models scale larger ones down and can no
+	// longer read them.
 	maxSide = 1568
 	// maxPicture bounds the bytes of a picture; a real screen takes a hundredth of it.
 	maxPicture = 3 << 20
@@ -24,8 +24,8 @@ const (
 
 var imageParam = param{name: "image", kind: "boolean"}
 
-// addPicture returns a further line and the picture for a call that wants one. A missing picture is
-// explained in that line and is not a failure: the text has been read, with messages that are not
+// addPicture returns one more line and the picture for a call that asks for one. The line explains
+// a missing picture, which is no failure: the text has been read, with messages that are not
 // repeated.
 func (s *toolset) addPicture(
 	ctx context.Context, req *mcp.CallToolRequest,
@@ -40,7 +40,7 @@ func (s *toolset) addPicture(
 	line, pixels, err := s.drawPicture(ctx, in.Terminal)
 	if err != nil {
 		s.cfg.Log.Debug("no picture", "error", err)
-		return "\nno image: " + explainPlainly(err), nil
+		return "\nno image: " + explainInline(err), nil
 	}
 	return "\n" + line, &mcp.ImageContent{Data: pixels, MIMEType: "image/png"}
 }
@@ -74,14 +74,14 @@ func (s *toolset) drawPicture(
 	}
 	size, err := png.DecodeConfig(bytes.NewReader(pixels))
 	if err != nil {
-		return "", nil, fmt.Errorf("look at the picture: %w", err)
+		return "", nil, fmt.Errorf("read the picture's size: %w", err)
 	}
 	line = text.Picture(got.Frame.Seq, size.Width, size.Height, cell.X, cell.Y)
 	if s.cfg.MissingGlyphs != nil {
 		line += text.FormatMissingGlyphs(s.cfg.MissingGlyphs(got.Frame.Screen))
 	}
 	if info.State != protocol.StateRunning {
-		line += "; its colours went with the program" // its last snapshot has no colours
+		line += "; without colours, because the program has ended" // the last snapshot has no colours
 	}
 	return line, pixels, nil
 }

@@ -13,7 +13,7 @@ func (s *toolset) startProgress(
 	ctx context.Context, req *mcp.CallToolRequest, message string, total time.Duration,
 ) (stop func()) {
 	if t := taskOf(ctx); t != nil {
-		t.setMessage(message) // a task's client polls; it gets no notes
+		t.setMessage(message) // a task's client polls, and gets no notes
 		return func() {}
 	}
 	token := req.Params.GetProgressToken()
@@ -34,8 +34,8 @@ func (s *toolset) startProgress(
 }
 
 // timeLimit returns how long a call may wait, in milliseconds: as given, or its default. A client
-// that gives up on a silent call gets its answer before, unless progress notes keep the call alive.
-// A task may take long.
+// that gives up on a silent call gets its answer in time, unless progress notes keep the call
+// alive. A task may take longer.
 func timeLimit(ctx context.Context, req *mcp.CallToolRequest, given *int64, otherwise int64) int64 {
 	if taskOf(ctx) != nil {
 		return millis(given, taskTimeoutMs)
@@ -47,13 +47,13 @@ func timeLimit(ctx context.Context, req *mcp.CallToolRequest, given *int64, othe
 	return limit
 }
 
-// shortenedNote says behind a wait that was not met that it was shorter than the call wanted, or
+// shortenedNote says, after a wait that timed out, that it was shorter than the call asked for, or
 // returns "".
 func shortenedNote(ctx context.Context, req *mcp.CallToolRequest, given *int64) string {
 	if given == nil || timeLimit(ctx, req, given, 0) == *given || *given == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; waited %d s only, since your client may give up on a longer call: call again",
+	return fmt.Sprintf("; waited only %d s, because your client may give up on a longer call: call again",
 		maxSilentMs/1000)
 }
 

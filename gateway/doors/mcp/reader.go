@@ -8,7 +8,7 @@ import (
 
 type readerKey struct{}
 
-// readBy names the reader in the ctx of a call. Over HTTP a revision without sessions has only
+// readBy stores the reader in the context of a call. Over HTTP the stateless revision has only
 // requests, and no readers.
 func readBy(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	if req.Extra != nil && req.Extra.Header.Get(headerVersion) >= stateless {

@@ -18,8 +18,7 @@ const (
 	plainText   = "text/plain"
 )
 
-// addResources offers terminals as resources. They are read like the tools' answers, in the same
-// words and fences.
+// addResources offers terminals as resources, with the same text and fences as the tools' answers.
 func (s *Server) addResources() {
 	s.mcp.AddResource(&mcp.Resource{
 		URI: sessionsURI, Name: "sessions", Title: "Terminals", MIMEType: plainText,
@@ -34,9 +33,9 @@ func (s *Server) addResources() {
 	}
 }
 
-// listEach adds the resources of every terminal to the list of resources, for clients that let
-// their user choose from it.
-func listEach(cfg Config, next mcp.MethodHandler) mcp.MethodHandler {
+// addEachTerminal adds the resources of every terminal to the list of resources, for clients that
+// let their user choose from it.
+func addEachTerminal(cfg Config, next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)
 		list, ok := res.(*mcp.ListResourcesResult)
@@ -46,7 +45,7 @@ func listEach(cfg Config, next mcp.MethodHandler) mcp.MethodHandler {
 		sessions, err := cfg.Terminals.Sessions(ctx)
 		if err != nil {
 			cfg.Log.Debug("terminals not listed", "error", err)
-			return res, nil // the fixed resources are an answer, too
+			return res, nil // the fixed resources are listed anyway
 		}
 		for _, info := range sessions[:min(len(sessions), maxListed)] {
 			for _, view := range []string{"screen", "history"} {
@@ -63,8 +62,8 @@ func listEach(cfg Config, next mcp.MethodHandler) mcp.MethodHandler {
 // maxListed bounds the terminals in a list of resources.
 const maxListed = 100
 
-// viewOf splits the address of a resource.
-func viewOf(uri string) (terminal, view string, ok bool) {
+// parseResource splits the URI of a resource.
+func parseResource(uri string) (terminal, view string, ok bool) {
 	if uri == sessionsURI {
 		return "", "sessions", true
 	}
@@ -80,7 +79,7 @@ func (s *Server) readResource(
 	ctx context.Context, req *mcp.ReadResourceRequest,
 ) (*mcp.ReadResourceResult, error) {
 	uri := req.Params.URI
-	terminal, view, ok := viewOf(uri)
+	terminal, view, ok := parseResource(uri)
 	if !ok {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
@@ -103,7 +102,7 @@ func (s *Server) readResource(
 	}, nil
 }
 
-// isMissing reports whether a terminal is known not to exist.
+// isMissing reports whether a terminal certainly does not exist.
 func isMissing(ctx context.Context, terminals Terminals, terminal string) bool {
 	list, err := terminals.SessionList(ctx)
 	if err != nil || terminal == "" || list.Incomplete != nil {

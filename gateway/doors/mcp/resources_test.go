@@ -152,7 +152,7 @@ func TestAWatchEndsWithItsLastSubscriber(t *testing.T) {
 	require.NoError(t, <-twoServed)
 	server.watches.stopAll()
 	require.Zero(t, watching())
-	require.Empty(t, server.watches.met)
+	require.Empty(t, server.watches.awaited)
 }
 
 func TestWatchesAreBounded(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 
 // Times of starting and closing.
 const (
-	// firstWithin is how long a program may take for its first output before its screen is shown as
-	// it is.
+	// firstWithin is how long to wait for a program's first output before its screen is shown as it
+	// is.
 	firstWithin = 2 * time.Second
 	// closeWithin bounds how long a terminal may take to end: a little more than the host's own
 	// limit.
@@ -27,7 +27,7 @@ func (s *toolset) startTools() []tool {
 	return []tool{
 		define("terminal_run",
 			"Start a program in a new terminal of yours: you have its keyboard, the user may "+
-				"look on and take it. It runs until it exits, you close it, it idles too long "+
+				"watch and take it. It runs until it exits, you close it, it idles too long "+
 				"or you leave.", &mcp.ToolAnnotations{}, false, s.runProgram,
 			param{name: "program", kind: "string", required: true, about: "In PATH, or a path. " +
 				"For a command line: bash with args -c and the line."},
@@ -94,16 +94,16 @@ func (s *toolset) runProgram(
 	started := "started " + id + ": its keyboard is yours, and terminal_close ends it"
 	info, err := s.findTerminal(ctx, id)
 	if err != nil {
-		return "", &partly{cause: err, receipt: started}
+		return "", &partialError{cause: err, receipt: started}
 	}
 	got, frame, err := s.firstOutput(ctx, req, info, in, until, deadline)
 	if err != nil {
-		return "", &partly{cause: err, receipt: started}
+		return "", &partialError{cause: err, receipt: started}
 	}
 	if frame.Keyboard.Holder == protocol.HolderAgent {
 		s.self.learnID(frame.Keyboard.AgentID)
 	}
-	ended(&info, got)
+	recordEnd(&info, got)
 	return s.showStarted(ctx, info, in, until, got, frame, tokens), nil
 }
 
@@ -112,21 +112,21 @@ func (s *toolset) showStarted(
 	ctx context.Context, info protocol.SessionInfo, in runArgs, until protocol.Until,
 	got *protocol.WaitResult, frame *protocol.Frame, tokens int,
 ) string {
-	said := ""
+	preamble := ""
 	switch {
 	case in.WaitFor != "":
-		said = matchedLine(got, until)
+		preamble = matchedLine(got, until)
 	case !got.Met && got.ExitCode == nil:
-		said = "not settled in time"
+		preamble = "not settled in time"
 	}
 	if got.ExitCode != nil {
-		return s.showEnd(ctx, info, nil, frame, protocol.FirstSeq, in.MaxTokens, tokens, said)
+		return s.showEnd(ctx, info, nil, frame, protocol.FirstSeq, in.MaxTokens, tokens, preamble)
 	}
 	empty := &protocol.Frame{Screen: protocol.Screen{Cols: frame.Screen.Cols, Lines: []string{}}}
 	if note := text.ScrolledOff(empty, frame); note != "" {
-		said = text.Join(said, note+": terminal_read with view history shows them")
+		preamble = text.Join(preamble, note+": terminal_read with view history shows them")
 	}
-	return s.answers.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, said, "")
+	return s.answers.formatAnswer(ctx, info, frame, dialect.Whole(frame, 0), tokens, preamble, "")
 }
 
 // firstOutput waits for the agent's condition, or for the first screen of a program to settle:
@@ -176,7 +176,7 @@ func (s *toolset) closeTerminal(
 	if info.State == protocol.StateExited {
 		return dismissEnded(ctx, s.cfg.Programs, info)
 	}
-	s.channel.forgetTerminal(info.SessionID) // its end is no news
+	s.channel.forgetTerminal(info.SessionID) // the agent need not be told of this end
 	end := &protocol.Close{SessionID: info.SessionID}
 	if in.Force {
 		end.Signal = "KILL"
@@ -201,7 +201,7 @@ func (s *toolset) closeTerminal(
 		info.SessionID, text.ExitStatus(*got.ExitCode, got.Signal)), nil
 }
 
-// dismissEnded closes a terminal whose program has ended: its output is no longer kept.
+// dismissEnded closes a terminal whose program has ended, so that its output is no longer kept.
 func dismissEnded(
 	ctx context.Context, programs Programs, info protocol.SessionInfo,
 ) (string, error) {
@@ -213,7 +213,7 @@ func dismissEnded(
 		return fmt.Sprintf("closed: %s had ended (%s); what it printed is no longer kept",
 			info.SessionID, how), nil
 	case ok && refused.Code == protocol.CodeExited:
-		// another's, or a gateway that keeps all of them for a while
+		// another agent's terminal, or a gateway that keeps all ended ones for a while
 		return fmt.Sprintf("closed: %s has ended (%s)", info.SessionID, how), nil
 	}
 	return "", err

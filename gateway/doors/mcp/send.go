@@ -97,14 +97,14 @@ func (s *toolset) sendInput(
 	case typed == nil:
 		return "", err
 	case err != nil:
-		return "", &partly{cause: err, receipt: text.Receipt(parts, typed.Result, true)}
+		return "", &partialError{cause: err, receipt: text.Receipt(parts, typed.Result, true)}
 	}
 	if typed.Result.Status != protocol.StatusWritten {
 		return "", s.inputFailure(ctx, info, typed, text.Receipt(parts, typed.Result, false),
 			tokens)
 	}
 	if typed.Held {
-		typing.Deadline = time.Now().Add(limit) // the user's time is not the program's
+		typing.Deadline = time.Now().Add(limit) // the user's decision must not use up the program's time
 	}
 	return s.inputOutcome(ctx, req, info, typed, parts, tokens, in, until, typing.Deadline)
 }
@@ -125,7 +125,7 @@ func (in sendArgs) waitCondition() (protocol.Until, error) {
 	return text.Until(in.WaitFor, in.Value)
 }
 
-// newTyping returns the input as the client types it, with the limits of the call.
+// newTyping returns the input for the client, with the limits of the call.
 func (s *toolset) newTyping(
 	info protocol.SessionInfo, in sendArgs, parts []protocol.InputPart, limit time.Duration,
 ) client.Typing {
@@ -143,7 +143,7 @@ func (s *toolset) newTyping(
 	return typing
 }
 
-// inputOutcome answers when all parts arrived: the receipt, and the new screen.
+// inputOutcome answers an input that arrived whole, with the new screen.
 func (s *toolset) inputOutcome(
 	ctx context.Context, req *mcp.CallToolRequest, info protocol.SessionInfo, typed *client.Typed,
 	parts []protocol.InputPart, tokens int, in sendArgs, until protocol.Until, deadline time.Time,
@@ -157,7 +157,7 @@ func (s *toolset) inputOutcome(
 	ask.SessionID = info.SessionID
 	got, frame, err := s.awaitFact(ctx, req, ask, in.WaitFor)
 	if err != nil {
-		return "", &partly{cause: err, receipt: receipt}
+		return "", &partialError{cause: err, receipt: receipt}
 	}
 	if len(in.Steps) > 1 {
 		receipt = stepRows(s.cfg.Mark(), typed.Result, got)
@@ -165,13 +165,13 @@ func (s *toolset) inputOutcome(
 	if !got.Met {
 		receipt = text.Join(receipt, text.DescribeOddReaction(typed.Before, typed.Result, frame))
 	}
-	said := text.Join(text.Messages(append(typed.Result.Notes, got.Notes...)),
+	preamble := text.Join(text.Messages(append(typed.Result.Notes, got.Notes...)),
 		text.Join(receipt, matchedLine(got, until)+text.OldMatchNote(got, parts)))
 	if got.ExitCode != nil {
-		ended(&info, got)
-		return s.endAfter(ctx, info, typed, frame, tokens, in, said), nil
+		recordEnd(&info, got)
+		return s.endAfter(ctx, info, typed, frame, tokens, in, preamble), nil
 	}
-	return s.screenAfter(ctx, info, typed.Before, frame, in.Look, tokens, said), nil
+	return s.screenAfter(ctx, info, typed.Before, frame, in.Look, tokens, preamble), nil
 }
 
 // waitAfter returns the wait for what follows an input.
@@ -206,16 +206,16 @@ func (s *toolset) settledOutcome(
 	return s.screenAfter(ctx, info, typed.Before, frame, in.Look, tokens, receipt)
 }
 
-// endAfter shows how a program ended that the agent typed into, behind the words before it.
+// endAfter shows how a program that the agent typed into ended, after the preamble.
 func (s *toolset) endAfter(
 	ctx context.Context, info protocol.SessionInfo, typed *client.Typed, frame *protocol.Frame,
-	tokens int, in sendArgs, said string,
+	tokens int, in sendArgs, preamble string,
 ) string {
 	if in.Look == lookNone {
-		return s.answers.formatHeader(ctx, info, frame, said)
+		return s.answers.formatHeader(ctx, info, frame, preamble)
 	}
 	since := s.answers.newsSince(ctx, info.SessionID, typed.Before.Seq)
-	return s.showEnd(ctx, info, typed.Before, frame, since, in.MaxTokens, tokens, said)
+	return s.showEnd(ctx, info, typed.Before, frame, since, in.MaxTokens, tokens, preamble)
 }
 
 // inputFailure returns the error of an input that did not arrive whole, with the screen if that
@@ -240,10 +240,10 @@ func (s *toolset) inputFailure(
 			return errors.New(end)
 		}
 	}
-	if helpsToLook(got) {
+	if isScreenHelpful(got) {
 		before := typed.Before
 		if s.answers.seenRevision(ctx, info.SessionID) == protocol.FirstSeq {
-			// shows the whole screen, as the agent has seen nothing of it
+			// shows the whole screen, because the agent has seen nothing of it
 			before = &protocol.Frame{}
 		}
 		out = s.screenAfter(ctx, info, before, got.Frame, lookChanges, tokens, out)
@@ -251,10 +251,10 @@ func (s *toolset) inputFailure(
 	return errors.New(out)
 }
 
-// stepRows quotes what met the steps of an input, in a fence with a mark; last is the wait after
-// the last one, or nil.
+// stepRows quotes the rows that met the conditions of an input's steps, in a fence with a mark;
+// last is the wait after the last step, or nil.
 func stepRows(mark string, r *protocol.InputResult, last *protocol.WaitResult) string {
-	return text.Fence(mark, "what met the steps", text.StepEnds(r, last))
+	return text.Fence(mark, "rows that met the steps", text.StepEnds(r, last))
 }
 
 // The views of terminal_send after typing.
@@ -268,11 +268,11 @@ var looks = []string{lookChanges, lookScreen, lookNone}
 
 // failureReason explains why an input did not arrive whole, and what to do next.
 func failureReason(got *protocol.InputResult) string {
-	out, advice := text.Refusal(got.Reason, got.Message), next[got.Reason]
+	out, advice := text.Refusal(got.Reason, got.Message), nextSteps[got.Reason]
 	if text.CutOff(got) {
 		out = "control ended while you typed: " + text.EndedAs(got)
 		if advice = lookFirst; got.Ended == protocol.ReasonExited {
-			advice = next[protocol.CodeExited]
+			advice = nextSteps[protocol.CodeExited]
 		}
 	}
 	if step := text.UnmetStep(got); step != "" {
@@ -284,42 +284,42 @@ func failureReason(got *protocol.InputResult) string {
 	return out
 }
 
-// seenBetter are the reasons for a failure that the screen explains.
-var seenBetter = []protocol.Code{
+// explainedByScreen are the reasons for a failure that the screen explains.
+var explainedByScreen = []protocol.Code{
 	protocol.CodeScreenChanged, protocol.CodeUserTyping, protocol.CodeStaleEpoch,
 }
 
-// helpsToLook reports whether the screen helps to decide what to do about a failed input.
-func helpsToLook(got *protocol.InputResult) bool {
+// isScreenHelpful reports whether the screen helps to decide what to do about a failed input.
+func isScreenHelpful(got *protocol.InputResult) bool {
 	if got.Reason == protocol.CodeSecretPrompt {
-		return got.WrittenBytes > 0 // else the agent has seen it
+		return got.WrittenBytes > 0 // else the agent has seen the prompt
 	}
-	if slices.Contains(seenBetter, got.Reason) {
+	if slices.Contains(explainedByScreen, got.Reason) {
 		return true
 	}
 	return got.Ended != "" || text.CutOff(got) || text.UnmetStep(got) != ""
 }
 
-// screenAfter shows the screen after typing, behind the words before it: the changes if they are
-// shorter, else all of it. before is the screen before the first key; look is the agent's choice of
+// screenAfter shows the screen after typing, below the preamble: the changes if they are shorter,
+// otherwise all of it. before is the screen before the first key; look is the agent's choice of
 // view.
 func (s *toolset) screenAfter(
 	ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, look string,
-	tokens int, said string,
+	tokens int, preamble string,
 ) string {
 	if look == lookNone && f != nil {
-		return s.answers.formatHeader(ctx, info, f, said)
+		return s.answers.formatHeader(ctx, info, f, preamble)
 	}
 	lines, known := text.Screen(before, f)
 	if look != lookScreen {
-		if answer, ok := s.newsAfter(ctx, info, before, f, tokens, said); ok {
+		if answer, ok := s.newsAfter(ctx, info, before, f, tokens, preamble); ok {
 			return answer
 		}
 	}
 	if !known {
 		got, err := s.cfg.Terminals.Read(ctx, &protocol.Read{SessionID: info.SessionID})
 		if err != nil {
-			return text.Join(said, "the screen could not be read: "+explain(err))
+			return text.Join(preamble, "the screen could not be read: "+explain(err))
 		}
 		f, lines = got.Frame, got.Frame.Screen.Lines
 	}
@@ -327,22 +327,22 @@ func (s *toolset) screenAfter(
 		if n := unseenSince(ctx, s.cfg.Terminals, info.SessionID, before.Seq, f.Line); n > 0 {
 			note = text.LeftUnseen(n)
 		}
-		said = text.Join(said, fmt.Sprintf("%s: terminal_read with view changes and since_rev %d "+
+		preamble = text.Join(preamble, fmt.Sprintf("%s: terminal_read with view changes and since_rev %d "+
 			"shows them", note, before.Seq))
 	}
 	if look == lookScreen {
 		whole := *f
 		whole.Screen.Lines = lines
-		return s.answers.formatAnswer(ctx, info, &whole, dialect.Whole(&whole, 0), tokens, said, "")
+		return s.answers.formatAnswer(ctx, info, &whole, dialect.Whole(&whole, 0), tokens, preamble, "")
 	}
-	return s.answers.formatAnswer(ctx, info, f, dialect.After(before, f, lines), tokens, said, "")
+	return s.answers.formatAnswer(ctx, info, f, dialect.After(before, f, lines), tokens, preamble, "")
 }
 
-// newsAfter shows what changed since the agent last looked, if that is another screen than the one
-// before the first key.
+// newsAfter shows the changes since the agent last looked, if that was not the screen before the
+// first key.
 func (s *toolset) newsAfter(
 	ctx context.Context, info protocol.SessionInfo, before, f *protocol.Frame, tokens int,
-	said string,
+	preamble string,
 ) (answer string, ok bool) {
 	seen := s.answers.seenRevision(ctx, info.SessionID)
 	if seen <= protocol.FirstSeq || before.Seq == seen {
@@ -357,11 +357,11 @@ func (s *toolset) newsAfter(
 		got.Frame.Repainting = f.Repainting
 	}
 	return s.answers.formatAnswer(ctx, info, got.Frame, dialect.News(got, seen), tokens,
-		text.Join(text.Messages(got.Notes), said), unseen(got)), true
+		text.Join(text.Messages(got.Notes), preamble), hiddenTextWarning(got)), true
 }
 
 // unseenSince returns how many rows have left the screen unseen since a revision, up to a line of
-// the history: the number in view changes. 0 is unknown.
+// the history, because the number of rows in view changes. 0 means unknown.
 func unseenSince(ctx context.Context, terminals Terminals, terminal string, seen, line uint64) int {
 	got, err := terminals.Read(ctx,
 		&protocol.Read{SessionID: terminal, SinceSeq: seen, Follow: true, Scrollback: 1})

@@ -32,19 +32,20 @@ import (
 // agent.
 type Terminals interface {
 	Sessions(ctx context.Context) ([]protocol.SessionInfo, error)
-	// SessionList is Sessions with the gateway's word on missing sessions.
+	// SessionList also says whether sessions are missing from the list, and why.
 	SessionList(ctx context.Context) (*protocol.SessionsListResult, error)
 	Read(ctx context.Context, m *protocol.Read) (*protocol.ReadResult, error)
 	Wait(ctx context.Context, m *protocol.Wait) (*protocol.WaitResult, error)
 	Input(ctx context.Context, m *protocol.Input) (*protocol.InputResult, error)
-	// Request returns when the user has decided: with a grant or with the revoke that says why not.
+	// Request returns when the user has decided: with a grant, or with a revoke that gives the
+	// reason.
 	Request(ctx context.Context,
 		m *protocol.ControlRequest) (*protocol.ControlGrant, *protocol.ControlRevoke, error)
 	Release(ctx context.Context, m *protocol.ControlRelease) error
-	// SendNote writes to the user and returns what the message waits for, or "".
+	// SendNote writes to the user and returns why the message is not shown yet, or "".
 	SendNote(ctx context.Context, m *protocol.Note) (protocol.Waiting, error)
 	// ReadChat returns the kept records of the conversation with the coding agent in a session;
-	// lost earlier ones are not kept.
+	// lost is the number of earlier ones.
 	ReadChat(ctx context.Context,
 		sessionID string) (records []protocol.ChatRecord, lost uint64, err error)
 	// Subscribe streams the events of a session, snapshots at most one per every, until ctx or the
@@ -55,10 +56,10 @@ type Terminals interface {
 
 // Programs starts and ends the agent's own terminals. Errors are as those of Terminals.
 type Programs interface {
-	// Start returns the new terminal's id when it can be read. It ignores the program's own time
-	// limit.
+	// Start returns the new terminal's id as soon as it can be read. It ignores the program's own
+	// time limit.
 	Start(ctx context.Context, m *protocol.ProxyStart) (terminal string, err error)
-	// EndSession begins the end of a terminal.
+	// EndSession tells a terminal to end, and does not wait for it.
 	EndSession(ctx context.Context, m *protocol.Close) error
 }
 
@@ -77,27 +78,27 @@ type Config struct {
 	Channel bool
 	// Version is the product's, for the client's logs.
 	Version string
-	// Log gets diagnostics; nil is silence. It must not write to the served stream.
+	// Log gets diagnostics; nil discards them. It must not write to the served stream.
 	Log *slog.Logger
 	// Now is the clock for the remaining time of a grant; nil is time.Now.
 	Now func() time.Time
-	// Mark makes the random word of a fence; nil is a secure one.
+	// Mark returns the random word of a fence; nil means a cryptographically secure one.
 	Mark func() string
-	// ProgressEvery is the rhythm of progress notes while a tool waits; 0 is two seconds.
+	// ProgressEvery is the interval of progress notes while a tool waits; 0 means two seconds.
 	ProgressEvery time.Duration
-	// TaskAfter is how long a call may take before a client that knows tasks gets a task; 0 is
-	// three seconds.
+	// TaskAfter is how long a call may take before a client that supports tasks gets a task; 0
+	// means three seconds.
 	TaskAfter time.Duration
 	// Hold keeps the agent connected while a task runs between two requests, until release is
 	// called; nil if a connection does.
 	Hold func() (release func())
-	// LookEvery is the rhythm in which the list of terminals is read for its subscribers; 0 is one
-	// second.
-	LookEvery time.Duration
+	// PollEvery is the interval in which the list of terminals is read for its subscribers; 0 means
+	// one second.
+	PollEvery time.Duration
 }
 
-// Server is an MCP server over one connection to a gateway. Starting it has no effect outside:
-// clients start servers to look at them and throw them away.
+// Server is an MCP server over one connection to a gateway. Starting it has no side effects:
+// clients start servers to inspect them and then discard them.
 type Server struct {
 	cfg     Config
 	mcp     *mcp.Server
@@ -106,7 +107,8 @@ type Server struct {
 	tasks   *tasks
 }
 
-// instructions come first for every model; some models read only their first 250 characters.
+// instructions is the text that every model reads first; some models read only its first 250
+// characters.
 const instructions = "These tools show and operate terminal programs that run in front of the " +
 	"user, on the user's own screen. You can look unless the user hides the screen. Typing " +
 	"needs a grant: ask with terminal_request_control. The user can type at any time, and takes " +
@@ -126,7 +128,7 @@ const instructions = "These tools show and operate terminal programs that run in
 const instructionsRun = "For work of your own, start a terminal of your own with terminal_run: " +
 	"there you need not ask. "
 
-// instructions returns the text that the client's model reads first.
+// instructions returns the text for the client's model.
 func (c Config) instructions(h habits) string {
 	run := ""
 	if c.Programs != nil {
@@ -144,7 +146,7 @@ func (c Config) instructions(h habits) string {
 func New(cfg Config) *Server {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	cfg.ProgressEvery = cmp.Or(cfg.ProgressEvery, 2*time.Second)
-	cfg.LookEvery = cmp.Or(cfg.LookEvery, lookEvery)
+	cfg.PollEvery = cmp.Or(cfg.PollEvery, pollEvery)
 	cfg.TaskAfter = cmp.Or(cfg.TaskAfter, taskAfter)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -157,7 +159,7 @@ func New(cfg Config) *Server {
 	options := &mcp.ServerOptions{
 		Instructions: cfg.instructions(habits{}),
 		Logger:       cfg.Log,
-		// The lists of tools and resources never change, and there is no log to set a level of.
+		// The lists of tools and resources never change, and the server sends no logs.
 		Capabilities: &mcp.ServerCapabilities{
 			Tools:     &mcp.ToolCapabilities{},
 			Resources: &mcp.ResourceCapabilities{Subscribe: true},

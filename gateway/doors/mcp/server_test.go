@@ -234,7 +234,7 @@ func TestALongWaitNeedsProgress(t *testing.T) {
 			require.Equal(t, c.waits, asked)
 			said := got.Content[0].(*mcp.TextContent).Text
 			require.Contains(t, said, "no match: timeout")
-			require.Equal(t, c.shorts, strings.Contains(said, "no match: timeout; waited 50 s only"), said)
+			require.Equal(t, c.shorts, strings.Contains(said, "no match: timeout; waited only 50 s"), said)
 		}
 	})
 }

@@ -23,7 +23,8 @@ const (
 	maxTaskMs     = 24 * taskTimeoutMs
 	// taskKept is how long the result of an ended task can be read.
 	taskKept = 10 * time.Minute
-	// taskUnread cancels a task over HTTP that was not asked for: its client is gone.
+	// taskUnread is how long a task over HTTP may go without a poll. Then it is cancelled: its
+	// client is gone.
 	taskUnread = 10 * time.Minute
 	// maxTasks bounds the tasks that run, and the results that are kept.
 	maxTasks = 64
@@ -48,7 +49,7 @@ const (
 // task is a call whose answer its client fetches later. Guarded by tasks.mu, except done and the
 // fields that are set at the start.
 type task struct {
-	all     *tasks // their lock guards it
+	all     *tasks
 	id      string
 	created time.Time
 	cancel  context.CancelFunc
@@ -65,7 +66,7 @@ type task struct {
 	release func()      // ends the hold of [Config.Hold]
 }
 
-// tasks are the tasks of one connection or, over HTTP, of one identity. An id names a task here
+// tasks holds the tasks of one connection or, over HTTP, of one identity. An id names a task here
 // alone, and is too long to be guessed.
 type tasks struct {
 	now   func() time.Time
@@ -80,7 +81,6 @@ type tasks struct {
 	wg     sync.WaitGroup
 }
 
-// newTasks makes the tasks of a server.
 func newTasks(cfg Config, forget func(context.Context)) *tasks {
 	return &tasks{
 		now: cfg.Now, after: cfg.TaskAfter, hold: cfg.Hold, forget: forget,
@@ -96,8 +96,8 @@ func taskOf(ctx context.Context) *task {
 	return t
 }
 
-// runAsTask answers a call of a client that knows tasks: with the tool's result if that comes soon,
-// with a task otherwise.
+// runAsTask answers a call of a client that supports tasks: with the tool's result if that comes
+// soon, with a task otherwise.
 func (ts *tasks) runAsTask(
 	ctx context.Context, next mcp.MethodHandler, method string, req *mcp.CallToolRequest,
 ) (mcp.Result, error) {
@@ -118,7 +118,7 @@ func (ts *tasks) runAsTask(
 	defer soon.Stop()
 	select {
 	case <-t.done:
-	case <-ctx.Done(): // the client took the call back before it became a task
+	case <-ctx.Done(): // the client cancelled the call before it became a task
 		t.cancel()
 		<-t.done
 	case <-soon.C:
@@ -129,7 +129,7 @@ func (ts *tasks) runAsTask(
 	return ts.removeTask(t)
 }
 
-// startTask makes the task that a call may become.
+// startTask creates the task that a call may become.
 func (ts *tasks) startTask(
 	ctx context.Context, req *mcp.CallToolRequest,
 ) (*task, context.Context, error) {
@@ -145,7 +145,7 @@ func (ts *tasks) startTask(
 	}
 	switch {
 	case ts.closed:
-		return nil, nil, errors.New("the gateway ends this connection: connect again")
+		return nil, nil, errors.New("the gateway is closing this connection: connect again")
 	case running >= maxTasks:
 		return nil, nil, fmt.Errorf("%d of your calls are waiting as tasks already: stop one of "+
 			"them, or wait until one ends, then call again", running)
@@ -154,7 +154,7 @@ func (ts *tasks) startTask(
 		all: ts, id: strings.ToLower(rand.Text()), created: now, updated: now, status: taskWorking,
 		done: make(chan struct{}), release: func() {},
 	}
-	// The task outlives the request, and keeps what the request's context knows.
+	// The task outlives the request, and keeps the values of the request's context.
 	taskCtx, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), taskKey{}, t))
 	t.cancel, t.reader = cancel, readBy(taskCtx, req)
 	if ts.hold != nil {
@@ -185,7 +185,7 @@ func (ts *tasks) endTask(ctx context.Context, t *task, result mcp.Result, err er
 	}
 }
 
-// removeTask ends a task whose call is answered at once, and returns that answer.
+// removeTask removes a task whose call is answered at once, and returns that answer.
 func (ts *tasks) removeTask(t *task) (mcp.Result, error) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -196,8 +196,8 @@ func (ts *tasks) removeTask(t *task) (mcp.Result, error) {
 	return nil, t.failure
 }
 
-// dropEndedLocked forgets ended tasks whose time is over, and some if there are too many: those
-// that were fetched, then the oldest. An answer that was never fetched is unknown to its reader.
+// dropEndedLocked drops ended tasks after taskKept, and more if there are too many: those that were
+// fetched, then the oldest. An answer that was never fetched is unknown to its reader.
 func (ts *tasks) dropEndedLocked(now time.Time) {
 	var ended []*task
 	for _, t := range ts.byID {
@@ -233,7 +233,7 @@ func (ts *tasks) cancelAll() {
 	ts.wg.Wait()
 }
 
-// setMessage sets the text about what the task waits for.
+// setMessage describes what the task waits for.
 func (t *task) setMessage(message string) {
 	t.all.mu.Lock()
 	defer t.all.mu.Unlock()
@@ -301,7 +301,7 @@ func (ts *tasks) getTask(_ context.Context, params *taskParams) (*polledTask, er
 	return out, nil
 }
 
-// cancelTask takes a task back. One that has ended stays as it is.
+// cancelTask cancels a task. One that has ended stays as it is.
 func (ts *tasks) cancelTask(_ context.Context, params *taskParams) (*emptyAnswer, error) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -313,7 +313,7 @@ func (ts *tasks) cancelTask(_ context.Context, params *taskParams) (*emptyAnswer
 	return &emptyAnswer{ResultType: "complete"}, nil
 }
 
-// updateTask acknowledges answers to questions: a task here asks its client nothing.
+// updateTask acknowledges answers to questions. A task here never asks its client anything.
 func (ts *tasks) updateTask(_ context.Context, params *taskParams) (*emptyAnswer, error) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()

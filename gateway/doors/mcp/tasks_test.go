@@ -373,13 +373,13 @@ func TestAnUnreadResultIsNotKnown(t *testing.T) {
 		return c.server.tasks.byID[id].status == taskCompleted
 	}, time.Minute, time.Millisecond)
 	c.server.tools.answers.mu.Lock()
-	require.NotEmpty(t, c.server.tools.answers.knows)
+	require.NotEmpty(t, c.server.tools.answers.known)
 	c.server.tools.answers.mu.Unlock()
 	c.pass(taskKept)
 	require.Contains(t, c.poll("tasks/get", id), "no such task")
 	c.server.tools.answers.mu.Lock()
 	defer c.server.tools.answers.mu.Unlock()
-	require.Empty(t, c.server.tools.answers.knows)
+	require.Empty(t, c.server.tools.answers.known)
 }
 
 // Over HTTP a task runs between two requests, and keeps its agent connected meanwhile.

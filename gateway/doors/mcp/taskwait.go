@@ -9,10 +9,10 @@ import (
 )
 
 // taskTurn is how long a task waits with one request to the proxy. The user's messages to the agent
-// come with the answer, as they would with the waits of a client without tasks.
+// come with the answer, as they do with the waits of a client without tasks.
 const taskTurn = maxSilentMs * time.Millisecond
 
-// taskLimits returns the parameters with the limits of a task.
+// taskLimits returns the parameters with the limits that a task has.
 func taskLimits(params []param) []param {
 	out := slices.Clone(params)
 	for i := range out {
@@ -23,8 +23,8 @@ func taskLimits(params []param) []param {
 	return out
 }
 
-// waitInTurns waits for a fact. A task may wait for longer than one request. A message of the
-// user's ends it.
+// waitInTurns waits for a condition. A task may wait for longer than one request lasts. A message
+// from the user ends the wait.
 func waitInTurns(
 	ctx context.Context, terminals Terminals, ask *protocol.Wait,
 ) (*protocol.WaitResult, error) {
@@ -33,7 +33,7 @@ func waitInTurns(
 	}
 	until := time.Now().Add(time.Duration(ask.TimeoutMs) * time.Millisecond)
 	for {
-		turn := *ask // each has an id of its own
+		turn := *ask // each turn gets an id of its own
 		turn.TimeoutMs = max(1, min(time.Until(until), taskTurn).Milliseconds())
 		got, err := terminals.Wait(ctx, &turn)
 		if err != nil || got.Met || got.Stopped || got.Ended != "" || got.ExitCode != nil ||
@@ -43,8 +43,8 @@ func waitInTurns(
 	}
 }
 
-// ownEpoch returns the number of an agent's grant, for a task that waits under it: it ends when
-// the user takes the keyboard back. 0 for a call that is no task, or without a grant.
+// ownEpoch returns the epoch of an agent's grant, for a task that waits under it: the wait ends
+// when the user takes the keyboard back. It is 0 for a call that is no task, or without a grant.
 func ownEpoch(ctx context.Context, info protocol.SessionInfo, agentID string) uint64 {
 	k := info.Keyboard
 	if taskOf(ctx) == nil || k.Holder != protocol.HolderAgent || k.AgentID != agentID {

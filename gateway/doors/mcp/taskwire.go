@@ -10,11 +10,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The extension by which a server answers a call with a task (SEP-2663), for the revision without
+// tasksExtension lets a server answer a call with a task (SEP-2663), in the revision without
 // sessions.
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
-// taskState is a task on the wire, without what its status adds.
+// taskState is a task on the wire, without the fields that depend on its status.
 type taskState struct {
 	TaskID         string     `json:"taskId"`
 	Status         taskStatus `json:"status"`
@@ -25,7 +25,7 @@ type taskState struct {
 	PollIntervalMs int64      `json:"pollIntervalMs"`
 }
 
-// createdTask answers a call.
+// createdTask answers a call that became a task.
 type createdTask struct {
 	mcp.ResultBase
 	taskState
@@ -47,7 +47,7 @@ type taskParams struct {
 	mcp.ParamsBase
 
 	TaskID string `json:"taskId"`
-	// InputResponses belong to tasks/update. No task here asks for any.
+	// InputResponses belong to tasks/update. Tasks here ask for none.
 	InputResponses map[string]any `json:"inputResponses,omitempty"`
 }
 
@@ -57,9 +57,9 @@ type emptyAnswer struct {
 	ResultType string `json:"resultType"`
 }
 
-// offersTasks reports whether the client of a request knows tasks. Each request says so anew; what
-// an earlier one said does not count.
-func offersTasks(meta map[string]any) bool {
+// supportsTasks reports whether the client of a request supports tasks. Each request declares this
+// anew; earlier ones do not count.
+func supportsTasks(meta map[string]any) bool {
 	version, _ := meta[mcp.MetaKeyProtocolVersion].(string)
 	capabilities, _ := meta[mcp.MetaKeyClientCapabilities].(map[string]any)
 	extensions, _ := capabilities["extensions"].(map[string]any)
@@ -76,11 +76,12 @@ func metaOf(req mcp.Request) map[string]any {
 	return params.GetMeta()
 }
 
-// addTasks lets the calls of clients that know tasks become tasks. For all others nothing changes.
+// addTasks lets the calls of clients that support tasks become tasks. For all others nothing
+// changes.
 func (s *Server) addTasks() {
 	s.mcp.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			if !offersTasks(metaOf(req)) {
+			if !supportsTasks(metaOf(req)) {
 				return next(ctx, method, req)
 			}
 			call, ok := req.(*mcp.CallToolRequest)
@@ -103,7 +104,7 @@ func (s *Server) addTasks() {
 	addTaskMethod(s, "tasks/update", s.tasks.updateTask)
 }
 
-// describeTaskTools tells the model of a client that knows tasks how the tools behave there.
+// describeTaskTools describes the tools to the model of a client that supports tasks.
 func describeTaskTools(list *mcp.ListToolsResult) {
 	i := slices.IndexFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == taskTools[0] })
 	if i < 0 {
@@ -114,7 +115,7 @@ func describeTaskTools(list *mcp.ListToolsResult) {
 	list.Tools[i] = &changed
 }
 
-// addTaskMethod registers a method of the extension, for clients that offer it.
+// addTaskMethod registers a method of the extension, for clients that support it.
 func addTaskMethod[R mcp.Result](
 	s *Server, method string, handle func(context.Context, *taskParams) (R, error),
 ) {
@@ -130,7 +131,7 @@ func addTaskMethod[R mcp.Result](
 			return answer, &jsonrpc.Error{
 				Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("%q unsupported", method),
 			}
-		case !offersTasks(meta):
+		case !supportsTasks(meta):
 			return answer, &jsonrpc.Error{
 				Code: mcp.CodeMissingRequiredClientCapabilities,
 				Message: method + " needs the extension " + tasksExtension +

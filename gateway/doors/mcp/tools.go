@@ -17,12 +17,12 @@ import (
 )
 
 // Bounds of parameters. Some clients give up on a call after 60 seconds, or after 300 in any case.
-// Progress notes keep some of those waiting for longer than 60: see habits.extends.
+// Some of the former wait longer if they get progress notes: see habits.extends.
 const (
 	maxTimeoutMs     = 240_000
-	maxSilentMs      = 50_000 // where they do not
+	maxSilentMs      = 50_000 // without progress notes
 	defaultTimeoutMs = 10_000
-	heldMs           = 40_000 // for a user who has to let something through
+	heldMs           = 40_000 // the default while the user must approve the input
 	requestTimeoutMs = 30_000
 	maxSettleMs      = 10_000
 	defaultSettleMs  = 300
@@ -30,21 +30,21 @@ const (
 	maxSeconds       = 24 * 3600
 )
 
-// tool is one tool: its description for the client, and its function. The text of run's error is
+// tool is the description of a tool for the client, and its function. The text of run's error is
 // the whole answer.
 type tool struct {
 	def *mcp.Tool
 	run func(context.Context, *mcp.CallToolRequest) (string, error)
 }
 
-// param is one parameter in a tool's schema. Types are never unions with null: some clients refuse
+// param is one parameter in a tool's schema. Types are never unions with null: some clients reject
 // those.
 type param struct {
 	name, kind, about string
 	enum              []string
 	low, high         int // of an integer; a high of 0 is unbounded
 	required          bool
-	unlisted          bool // enum is that of another tool
+	unlisted          bool // the schema leaves enum out, as another tool lists it
 	items             any  // the schema of an array's items, nil for strings
 }
 
@@ -90,7 +90,7 @@ func (s *toolset) listTools() []tool {
 		define("terminal_send",
 			"Type and click while you have control, then see what changed. Order: mouse, text or paste, keys, Enter. Keys: enter, esc, tab, backspace, up, down, left, right, home, end, pageup, pagedown, f1 to f35, kp-5, ctrl-c, alt-x, shift-enter. The mouse works where the first line says mouse.",
 			&mcp.ToolAnnotations{}, true, s.sendInput, terminalParam,
-			param{name: "text", kind: "string", about: "A newline at its end is Enter. Several lines are pasted where the program takes that."},
+			param{name: "text", kind: "string", about: "A newline at its end is Enter. Several lines are pasted where the program accepted that."},
 			param{name: "paste", kind: "string", about: "Bracketed paste."},
 			param{name: "keys", kind: "array"},
 			param{name: "enter", kind: "boolean", about: "Enter at the end."},
@@ -118,7 +118,7 @@ func (s *toolset) listTools() []tool {
 	return slices.Concat(tools[:after], s.startTools(), tools[after:after+1], s.closeTools(), tools[after+1:])
 }
 
-// waitWords describe terminal_wait. shellWords follow for clients without tasks, taskWords for
+// waitWords describes terminal_wait. shellWords follows for clients without tasks, taskWords for
 // those with tasks.
 const (
 	waitWords = "Wait instead of sleeping, then read the screen. idle: quiet; waiting: for input; " +
@@ -140,14 +140,14 @@ func stepsParam() param {
 	}
 }
 
-// waitFor are the conditions that can follow typing: all but the decision on a request.
+// waitFor lists the conditions that can follow typing: all but the decision on a request.
 var waitFor = text.Conditions[:len(text.Conditions)-1]
 
 func readOnly() *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(false)}
 }
 
-// define puts a tool together. always keeps a client from hiding the tool behind a search.
+// define builds a tool. always keeps a client from hiding it behind a search.
 func define[In any](name, about string, hints *mcp.ToolAnnotations, always bool,
 	run func(context.Context, *mcp.CallToolRequest, In) (string, error), params ...param,
 ) tool {
@@ -168,8 +168,8 @@ func define[In any](name, about string, hints *mcp.ToolAnnotations, always bool,
 	}}
 }
 
-// schema returns the JSON Schema of the parameters, as short as a model needs it: only errors name
-// the bounds.
+// schema returns the JSON Schema of the parameters. It is short, because every model reads it: only
+// errors name the bounds.
 func schema(params []param) map[string]any {
 	properties, required := make(map[string]any), []string{}
 	for _, p := range params {
@@ -198,12 +198,12 @@ func schema(params []param) map[string]any {
 }
 
 // decode reads the arguments of a call and checks them against the parameters. Its errors name the
-// parameter, so that the agent can mend the call by itself.
+// parameter, so that the agent can correct the call by itself.
 func decode(raw json.RawMessage, in any, params []param) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage("{}")
 	}
-	raw = mendArguments(raw, params)
+	raw = convertArguments(raw, params)
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(in); err != nil {
@@ -246,7 +246,7 @@ func (p param) checkValue(v any) error {
 	return nil
 }
 
-// writeHint appends the next step, after a colon.
+// writeHint returns the next step, after a colon.
 func (p param) writeHint() string {
 	switch {
 	case p.about != "":
@@ -257,7 +257,7 @@ func (p param) writeHint() string {
 	return ""
 }
 
-// badArguments words a failure of encoding/json for the agent.
+// badArguments describes a failure of encoding/json to the agent.
 func badArguments(err error, params []param) error {
 	if bad, ok := errors.AsType[*text.StepError](err); ok {
 		return bad
@@ -273,15 +273,15 @@ func badArguments(err error, params []param) error {
 	for i, p := range params {
 		names[i] = p.name
 	}
-	takes := "it takes " + strings.Join(names, ", ")
+	accepted := "it takes " + strings.Join(names, ", ")
 	if len(names) == 0 {
-		takes = "it takes no parameters"
+		accepted = "it takes no parameters"
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return fmt.Errorf("unknown parameter %s: %s", name, takes)
+		return fmt.Errorf("unknown parameter %s: %s", name, accepted)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the arguments are not a whole JSON object")
+		return errors.New("the arguments are an incomplete JSON object")
 	}
-	return fmt.Errorf("the arguments must be a JSON object (%s): %s", strings.TrimPrefix(err.Error(), "json: "), takes)
+	return fmt.Errorf("the arguments must be a JSON object (%s): %s", strings.TrimPrefix(err.Error(), "json: "), accepted)
 }

@@ -9,8 +9,8 @@ import (
 	"terminalproxy/gateway/text"
 )
 
-// toolset is the work of the tools, apart from the protocol by which they are called: each tool is
-// a method. What outlasts a call is in the fields, which lock themselves.
+// toolset implements the tools, apart from the protocol by which they are called: each tool is a
+// method. The fields keep what outlasts a call, and lock themselves.
 type toolset struct {
 	cfg     Config
 	self    identity
@@ -26,7 +26,7 @@ func newToolset(cfg Config) *toolset {
 	return s
 }
 
-// openChannel makes the tools wake an idle agent by lines to its client, until end is called.
+// openChannel lets the tools wake an idle agent with lines to its client, until end is called.
 func (s *toolset) openChannel(out io.Writer) (end func()) {
 	s.channel = newChannel(s.cfg.Terminals, &s.self, &s.notes, func(line []byte) error {
 		_, err := out.Write(line)
@@ -35,29 +35,29 @@ func (s *toolset) openChannel(out io.Writer) (end func()) {
 	return s.channel.close
 }
 
-// toolHandler wraps a tool for the library: its text or its error is the content, and a picture if
-// the call wants one.
+// toolHandler wraps a tool for the library: its text or its error is the content, with a picture if
+// the call asks for one.
 func (s *toolset) toolHandler(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx = readBy(ctx, req)
 		answer, err := t.run(ctx, req)
 		if ctx.Err() != nil {
 			s.answers.forgetReader(ctx)
-			return nil, ctx.Err() // the client took the call back and reads no answer
+			return nil, ctx.Err() // the client cancelled the call and reads no answer
 		}
 		if err != nil {
 			s.cfg.Log.Debug("tool failed", "tool", t.def.Name, "error", err)
 			answer = explain(err)
 		}
-		said := &mcp.TextContent{Text: answer}
+		content := &mcp.TextContent{Text: answer}
 		res := &mcp.CallToolResult{
-			Content: []mcp.Content{said},
-			IsError: err != nil && !callerOf(req).buries,
+			Content: []mcp.Content{content},
+			IsError: err != nil && !callerOf(req).hidesErrors,
 		}
 		if err == nil {
-			said.Text = text.WithMessages(s.notes.takeNotes(), said.Text)
+			content.Text = text.WithMessages(s.notes.takeNotes(), content.Text)
 			line, picture := s.addPicture(ctx, req)
-			said.Text += line
+			content.Text += line
 			if picture != nil {
 				res.Content = append(res.Content, picture)
 			}

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// turns are the terminals that calls type into.
+// turns keeps one lock per terminal that calls type into.
 type turns struct {
 	mu         sync.Mutex
 	byTerminal map[string]chan struct{} // full while a call types there

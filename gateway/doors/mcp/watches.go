@@ -16,33 +16,33 @@ import (
 )
 
 const (
-	// noteEvery is the least time between two notes about one resource.
+	// noteEvery is the least time between two notes about a resource.
 	noteEvery = 200 * time.Millisecond
-	// lookEvery is how often a subscribed list of terminals is read.
-	lookEvery = time.Second
+	// pollEvery is the default of Config.PollEvery.
+	pollEvery = time.Second
 )
 
-// watches are the resources that clients subscribe to: one watch each, however many subscribe.
+// watches holds the resources that clients subscribe to: one watch each, however many subscribe.
 type watches struct {
 	terminals Terminals
 	log       *slog.Logger
-	lookEvery time.Duration // see Config.LookEvery
+	pollEvery time.Duration // see Config.PollEvery
 	// send sends a note to the subscribers of its resource.
 	send func(context.Context, *mcp.ResourceUpdatedNotificationParams) error
 
 	mu   sync.Mutex
 	open map[string]*watch // by URI
 	wg   sync.WaitGroup
-	// met are the sessions of the older revisions that a goroutine waits for: they end without
-	// unsubscribing.
-	met map[*mcp.ServerSession]bool
+	// awaited are the sessions of the older revisions whose end a goroutine waits for: they end
+	// without unsubscribing.
+	awaited map[*mcp.ServerSession]bool
 }
 
-// newWatches makes the watches of a server, which sets send before its first client comes.
+// newWatches makes the watches of a server, which sets send before it serves its first client.
 func newWatches(cfg Config) *watches {
 	return &watches{
-		terminals: cfg.Terminals, log: cfg.Log, lookEvery: cfg.LookEvery,
-		open: make(map[string]*watch), met: make(map[*mcp.ServerSession]bool),
+		terminals: cfg.Terminals, log: cfg.Log, pollEvery: cfg.PollEvery,
+		open: make(map[string]*watch), awaited: make(map[*mcp.ServerSession]bool),
 	}
 }
 
@@ -54,10 +54,10 @@ type watch struct {
 // maxWatches bounds the watches of one server's clients.
 const maxWatches = 64
 
-// subscribeTo starts to watch a resource for a client.
+// subscribeTo subscribes a client to a resource, and starts to watch it if needed.
 func (w *watches) subscribeTo(ctx context.Context, req *mcp.SubscribeRequest) error {
 	uri := req.Params.URI
-	terminal, view, ok := viewOf(uri)
+	terminal, view, ok := parseResource(uri)
 	if !ok || view != "sessions" && isMissing(ctx, w.terminals, terminal) {
 		return mcp.ResourceNotFoundError(uri)
 	}
@@ -72,7 +72,7 @@ func (w *watches) subscribeTo(ctx context.Context, req *mcp.SubscribeRequest) er
 		ctx, stop := context.WithCancel(context.Background())
 		at = &watch{stop: stop, subscribers: make(map[*mcp.ServerSession]int)}
 		w.open[uri] = at
-		w.wg.Go(func() { // ends with stop: when the last subscriber went
+		w.wg.Go(func() { // ends with stop, when the last subscriber has left
 			if view == "sessions" {
 				w.watchSessions(ctx)
 			} else {
@@ -81,8 +81,8 @@ func (w *watches) subscribeTo(ctx context.Context, req *mcp.SubscribeRequest) er
 		})
 	}
 	at.subscribers[req.Session]++
-	if !w.met[req.Session] {
-		w.met[req.Session] = true
+	if !w.awaited[req.Session] {
+		w.awaited[req.Session] = true
 		w.wg.Go(func() { // ends with the client's session
 			_ = req.Session.Wait()
 			w.forgetSession(req.Session)
@@ -91,30 +91,30 @@ func (w *watches) subscribeTo(ctx context.Context, req *mcp.SubscribeRequest) er
 	return nil
 }
 
-// unsubscribeFrom takes one subscription back.
+// unsubscribeFrom removes one subscription.
 func (w *watches) unsubscribeFrom(_ context.Context, req *mcp.UnsubscribeRequest) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if at := w.open[req.Params.URI]; at != nil && at.subscribers[req.Session] > 0 {
 		at.subscribers[req.Session]--
-		w.endUnused(req.Params.URI, req.Session)
+		w.endUnusedLocked(req.Params.URI, req.Session)
 	}
 	return nil
 }
 
-// forgetSession takes back all subscriptions of a session that ended.
+// forgetSession removes all subscriptions of a session that ended.
 func (w *watches) forgetSession(session *mcp.ServerSession) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.met, session)
+	delete(w.awaited, session)
 	for uri, at := range w.open {
 		delete(at.subscribers, session)
-		w.endUnused(uri, session)
+		w.endUnusedLocked(uri, session)
 	}
 }
 
-// endUnused ends the watch of a resource without subscribers.
-func (w *watches) endUnused(uri string, session *mcp.ServerSession) {
+// endUnusedLocked ends the watch of a resource without subscribers.
+func (w *watches) endUnusedLocked(uri string, session *mcp.ServerSession) {
 	at := w.open[uri]
 	if at.subscribers[session] == 0 {
 		delete(at.subscribers, session)
@@ -125,7 +125,7 @@ func (w *watches) endUnused(uri string, session *mcp.ServerSession) {
 	}
 }
 
-// stopAll ends all watches and waits for them. The sessions of the clients have ended before.
+// stopAll ends all watches and waits for them. The caller has ended the clients' sessions.
 func (w *watches) stopAll() {
 	w.mu.Lock()
 	for uri, at := range w.open {
@@ -145,7 +145,7 @@ func (w *watches) watchTerminal(ctx context.Context, uri, terminal string) {
 		return
 	}
 	defer func() {
-		for range stream { // it ends with ctx; its writer must not wait
+		for range stream { // drained until ctx ends it, because its writer must not block
 		}
 	}()
 	if pace.Pause(ctx, noteEvery) != nil {
@@ -154,7 +154,7 @@ func (w *watches) watchTerminal(ctx context.Context, uri, terminal string) {
 	for open, news := true, false; open || news; {
 		if !news {
 			select {
-			case _, open = <-stream: // its end is news, too
+			case _, open = <-stream: // the end of the stream is news, too
 			case <-ctx.Done():
 				return
 			}
@@ -167,7 +167,7 @@ func (w *watches) watchTerminal(ctx context.Context, uri, terminal string) {
 	}
 }
 
-// drain reads the messages that have come meanwhile.
+// drain reads the queued messages of a stream.
 func drain(stream <-chan protocol.Message, open bool) (stillOpen, news bool) {
 	for open {
 		select {
@@ -191,14 +191,13 @@ func (w *watches) watchSessions(ctx context.Context) {
 			}
 			before, first = now, false
 		}
-		if pace.Pause(ctx, w.lookEvery) != nil {
+		if pace.Pause(ctx, w.pollEvery) != nil {
 			return
 		}
 	}
 }
 
-// digest returns the parts of a list of terminals whose change is worth a note: not the passing
-// time.
+// digest returns the parts of a list of terminals whose change is worth a note, without durations.
 func digest(sessions []protocol.SessionInfo) string {
 	var b strings.Builder
 	for _, info := range sessions {

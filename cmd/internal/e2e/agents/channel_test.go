@@ -47,7 +47,7 @@ func TestClaudeCodeIsWokenByAChannel(t *testing.T) {
 	c.Reply(fakemodel.Turn{Say: "I AM IDLE"})
 	c.S.Wait("I AM IDLE")
 	user.Press("Enter")
-	require.Regexp(t, `<channel source="term" terminal="`+id+`">\s*`+id+`: (your terminal_wait is met now|the program ended with status 2)`, c.Next().Text)
+	require.Regexp(t, `<channel source="term" terminal="`+id+`">\s*`+id+`: (your terminal_wait is met|the program ended with status 2)`, c.Next().Text)
 	c.Reply(fakemodel.Turn{Say: "ALL DONE"})
 	c.S.Wait("ALL DONE")
 }

@@ -74,7 +74,7 @@ func TestLevelTypeHoldsSeveralKindsOfKeys(t *testing.T) {
 	s.RunListener("--agent --grant type")
 	w.Session()
 	a := w.Agent("codex", world.Eras[1])
-	a.MustCall("terminal_request_control", world.Args{"reason": "type", "level": "type"}, "granted", "waits until the user lets it through")
+	a.MustCall("terminal_request_control", world.Args{"reason": "type", "level": "type"}, "granted", "waits until the user approves it")
 	for _, c := range []struct {
 		keys  []any
 		shown string

@@ -10,19 +10,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// headerPost names the HTTP request of a call, for this process alone: a client's own is
+// headerPost names the HTTP request of a call within this process; a client's own value is
 // overwritten.
 const headerPost = "Terminal-Gateway-Post"
 
-// posts are the HTTP requests under way of the revisions with sessions; the library does not end
-// their calls with them. The answer to a request that was cut off is lost, since no stream is kept
-// to be resumed: its questions to the user are given up.
+// posts tracks the open HTTP requests of the revisions with sessions, because the library does not
+// cancel their calls when they end. No stream can be resumed, so the answer to a request that was
+// cut off is lost: its questions to the user are withdrawn.
 type posts struct {
 	count atomic.Uint64
 	open  sync.Map // contexts, by the name of the request
 }
 
-// nameRequest names a request; call the result once the request is answered.
+// nameRequest names a request; call end when the request is answered.
 func (p *posts) nameRequest(r *http.Request) (end func()) {
 	name := strconv.FormatUint(p.count.Add(1), 10)
 	r.Header.Set(headerPost, name)
@@ -30,7 +30,7 @@ func (p *posts) nameRequest(r *http.Request) (end func()) {
 	return func() { p.open.Delete(name) }
 }
 
-// cancelWithRequest makes a middleware that cancels a request's calls when its connection ends.
+// cancelWithRequest returns a handler that cancels a request's calls when its connection ends.
 func (p *posts) cancelWithRequest(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		extra := req.GetExtra()

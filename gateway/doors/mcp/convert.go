@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// mendArguments converts arguments to the types of their parameters if their meaning is plain:
-// several clients send numbers, switches and lists as strings. Other strings stay, and are refused
-// by name.
-func mendArguments(raw json.RawMessage, params []param) json.RawMessage {
+// convertArguments converts arguments to the types of their parameters if their meaning is clear:
+// several clients send numbers, booleans and lists as strings. Other strings stay, and are rejected
+// with the parameter's name.
+func convertArguments(raw json.RawMessage, params []param) json.RawMessage {
 	var given map[string]json.RawMessage
 	if json.Unmarshal(raw, &given) != nil {
 		return raw
 	}
-	mended := false
+	changed := false
 	for _, p := range params {
 		value, ok := given[p.name]
 		if !ok {
 			continue
 		}
-		if better, ok := p.mendValue(value); ok {
-			given[p.name], mended = better, true
+		if converted, ok := p.convertValue(value); ok {
+			given[p.name], changed = converted, true
 		}
 	}
-	if !mended {
+	if !changed {
 		return raw
 	}
 	if out, err := json.Marshal(given); err == nil {
@@ -34,9 +34,9 @@ func mendArguments(raw json.RawMessage, params []param) json.RawMessage {
 	return raw
 }
 
-// mendValue converts value to the parameter's type; ok is false if it has that type already, or
+// convertValue converts value to the parameter's type; ok is false if it has that type already, or
 // cannot be converted.
-func (p param) mendValue(value json.RawMessage) (better json.RawMessage, ok bool) {
+func (p param) convertValue(value json.RawMessage) (converted json.RawMessage, ok bool) {
 	var text string
 	isText := json.Unmarshal(value, &text) == nil && value[0] == '"'
 	text = strings.TrimSpace(text)
@@ -48,8 +48,8 @@ func (p param) mendValue(value json.RawMessage) (better json.RawMessage, ok bool
 	case text == "" && !p.required:
 		return json.RawMessage("null"), true
 	case p.kind == "integer":
-		if better, ok := wholeNumber(text); ok {
-			return better, true
+		if converted, ok := wholeNumber(text); ok {
+			return converted, true
 		}
 		_, err := strconv.ParseInt(text, 10, 64)
 		return json.RawMessage(text), err == nil && !strings.HasPrefix(text, "+")
@@ -58,15 +58,15 @@ func (p param) mendValue(value json.RawMessage) (better json.RawMessage, ok bool
 		return json.RawMessage(text), text == "true" || text == "false"
 	case p.kind == "array":
 		var list []any
-		// a word alone may be several
+		// a single word stays an error: it may stand for several
 		return json.RawMessage(text), json.Unmarshal([]byte(text), &list) == nil
 	}
 	return nil, false
 }
 
-// wholeNumber converts a number such as 2000.0 or 2e3 to an integer; ok is false if it has no
-// fraction, or is not whole.
-func wholeNumber(text string) (better json.RawMessage, ok bool) {
+// wholeNumber converts a number such as 2000.0 or 2e3 to an integer; ok is false for plain digits,
+// which need no conversion, and for fractions.
+func wholeNumber(text string) (converted json.RawMessage, ok bool) {
 	if !strings.ContainsAny(text, ".eE") {
 		return nil, false
 	}
