@@ -29,7 +29,7 @@ func (s *Server) newBroker() *secrets.Broker {
 func (s *Server) serveSecretHello(w http.ResponseWriter, r *http.Request) {
 	c := connectionOf(r)
 	if c.socket == nil {
-		s.api.RefusePath(w, r)
+		s.api.RejectPath(w, r)
 		return
 	}
 	c.asker = s.broker.ServeHello(w, r, c.socket)
@@ -39,7 +39,7 @@ func (s *Server) serveSecretHello(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serveSecretAsk(w http.ResponseWriter, r *http.Request) {
 	c := connectionOf(r)
 	if c.socket == nil {
-		s.api.RefusePath(w, r)
+		s.api.RejectPath(w, r)
 		return
 	}
 	asker := c.asker

@@ -252,7 +252,7 @@ func (s *Server) newRoutes() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(method, path string, serve http.HandlerFunc) {
 		mux.HandleFunc(method+" "+path, serve)
-		mux.Handle(path, s.api.MethodRefuser(method))
+		mux.Handle(path, s.api.RejectMethods(method))
 	}
 	for path := range socketRoutes {
 		handle(http.MethodGet, path, s.sockets.ServeHTTP)

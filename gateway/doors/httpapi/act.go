@@ -12,8 +12,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// typeInput types. An input that did not arrive whole is a failure: its status says why, and the
-// receipt stands beside the error.
+// typeInput types input. If it did not arrive whole, the request fails: its status says why, and
+// the receipt stands beside the error.
 func (a *API) typeInput(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	got, err := forwardBody[*protocol.Input, *protocol.InputResult](v, w, r)
 	switch {
@@ -36,7 +36,7 @@ func (a *API) typeInput(v Caller, w http.ResponseWriter, r *http.Request) (any, 
 	return got, nil
 }
 
-// nextStep words the caller's next step.
+// nextStep tells the caller what to do next.
 func nextStep(code protocol.Code) string {
 	switch code {
 	case protocol.CodeNoGrant:
@@ -53,8 +53,8 @@ func (a *API) waitForFact(v Caller, w http.ResponseWriter, r *http.Request) (any
 	return forwardBody[*protocol.Wait, *protocol.WaitResult](v, w, r)
 }
 
-// requestControl asks the user for control and waits for the answer for a while; the request stays
-// open longer.
+// requestControl asks the user for control and waits a while for the answer; the request stays open
+// longer.
 func (a *API) requestControl(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	q := parseQuery(r, "timeoutMs")
 	limit := q.readNumber("timeoutMs", 30_000, 0, protocol.MaxWaitMs)
@@ -86,15 +86,15 @@ func (a *API) requestControl(v Caller, w http.ResponseWriter, r *http.Request) (
 	return nil, fmt.Errorf("a request for control was answered with a %s", protocol.KindOf(answer))
 }
 
-// pendingRequest is the answer until the user has decided: POST wait with
-// {"until":{"control":true}} waits on.
+// pendingRequest is the answer while the user has not decided. POST wait with
+// {"until":{"control":true}} waits for the decision.
 type pendingRequest struct {
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
 	Status    string `json:"status"`
 }
 
-// releaseControl gives control back. Doing so twice changes nothing.
+// releaseControl releases control. Doing so twice changes nothing.
 func (a *API) releaseControl(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	m, err := decode[*protocol.ControlRelease](v, w, r)
 	if err != nil {
@@ -108,7 +108,7 @@ func (a *API) releaseControl(v Caller, w http.ResponseWriter, r *http.Request) (
 	return &protocol.Done{RequestID: m.RequestID}, nil
 }
 
-// sendMessage writes to the user for an agent, and to the agent for an owner.
+// sendMessage sends an agent's message to the user, or an owner's to the agent.
 func (a *API) sendMessage(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	from := protocol.FromUser
 	if v.Role() == RoleAgent {

@@ -19,17 +19,17 @@ import (
 	"terminalproxy/protocol"
 )
 
-// bodyTime bounds how long a caller may take to send a body.
-const bodyTime = 10 * time.Second
+// bodyTimeout bounds the time for reading a body.
+const bodyTimeout = 10 * time.Second
 
 // pathField is a field of a message that the path fills in, as JSON. A body may set another value
-// only if may is set.
+// only if replaceable is set.
 type pathField struct {
 	name, value string
-	may         bool
+	replaceable bool
 }
 
-// forwardBody sends the message in a request's body, an M, and returns the answer, an A.
+// forwardBody sends the message of type M in a request's body, and returns its answer of type A.
 func forwardBody[M, A protocol.Message](
 	v Caller, w http.ResponseWriter, r *http.Request, path ...pathField,
 ) (answer A, err error) {
@@ -41,9 +41,9 @@ func forwardBody[M, A protocol.Message](
 }
 
 // decode reads a request whose body is a message without its type. The body leaves out the fields
-// that the path sets; it may set a request id, otherwise decode makes one up. The checks are those
-// of the wire, with one more: decode refuses unknown fields, because a misspelt condition would
-// otherwise pass unnoticed.
+// that the path sets; it may set a request id, otherwise decode generates one. Unlike the wire's
+// decoder, decode rejects unknown fields, because a misspelt condition would otherwise go
+// unnoticed.
 func decode[T protocol.Message](
 	v Caller, w http.ResponseWriter, r *http.Request, path ...pathField,
 ) (T, error) {
@@ -70,19 +70,19 @@ func decode[T protocol.Message](
 	if !ok {
 		return none, fmt.Errorf("a %s was read as a %s", kind, protocol.KindOf(m))
 	}
-	return t, unknownField(body, t)
+	return t, rejectUnknownField(body, t)
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // fails only for callers in this process
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // fails only for callers in this process
 	body, err := io.ReadAll(io.LimitReader(r.Body, protocol.MaxAgentMessage+1))
 	_ = control.SetReadDeadline(time.Time{})
 	switch {
 	case err != nil:
 		return nil, &protocol.Error{
 			Code:    protocol.CodeBadMessage,
-			Message: "the body is incomplete: send it within " + bodyTime.String(),
+			Message: "the body is incomplete: send it within " + bodyTimeout.String(),
 		}
 	case len(body) > protocol.MaxAgentMessage:
 		return nil, &protocol.Error{
@@ -107,7 +107,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// compose makes a frame of the wire from a body.
+// compose builds a frame of the wire from a body.
 func compose(kind, sessionID string, path []pathField, body []byte) ([]byte, error) {
 	body = bytes.TrimSpace(body)
 	var given map[string]json.RawMessage
@@ -125,9 +125,9 @@ func compose(kind, sessionID string, path []pathField, body []byte) ([]byte, err
 	for _, f := range append(path, pathField{"sessionId", session, true}) {
 		_, ok := given[f.name]
 		switch {
-		case ok && !f.may:
+		case ok && !f.replaceable:
 			return nil, badField(f.name,
-				"it follows from the path and from who you are: leave it out")
+				"the path and your role determine it: leave it out")
 		case !ok:
 			frame = fmt.Appendf(frame, "%q:%s,", f.name, f.value)
 		}
@@ -138,8 +138,8 @@ func compose(kind, sessionID string, path []pathField, body []byte) ([]byte, err
 	return append(frame, body[1:]...), nil
 }
 
-// unknownField refuses fields that m does not have.
-func unknownField(body []byte, m protocol.Message) error {
+// rejectUnknownField rejects fields that m does not have.
+func rejectUnknownField(body []byte, m protocol.Message) error {
 	strict := json.NewDecoder(bytes.NewReader(body))
 	strict.DisallowUnknownFields()
 	shape := reflect.TypeOf(m).Elem()
@@ -173,8 +173,7 @@ func fieldsOf(shape reflect.Type) []string {
 	return out
 }
 
-// params are the parameters of a GET. err is the first error; the values read after it do not
-// count.
+// params are the parameters of a GET. err is the first error; the values read after it are invalid.
 type params struct {
 	url.Values
 	err error
@@ -186,7 +185,7 @@ func (q *params) addError(err error) {
 	}
 }
 
-// parseQuery reads the parameters of a GET: known ones only, each once at most.
+// parseQuery reads the parameters of a GET. Each must be known, and given at most once.
 func parseQuery(r *http.Request, known ...string) *params {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	q := &params{Values: values}
@@ -196,13 +195,13 @@ func parseQuery(r *http.Request, known ...string) *params {
 			Message: "the query of the URL is not well-formed",
 		})
 	}
-	takes := "none"
+	accepted := "none"
 	if len(known) > 0 {
-		takes = strings.Join(known, ", ")
+		accepted = strings.Join(known, ", ")
 	}
 	for name, values := range values {
 		if !slices.Contains(known, name) {
-			q.addError(badField(name, "unknown parameter; this path takes "+takes))
+			q.addError(badField(name, "unknown parameter; this path takes "+accepted))
 		} else if len(values) > 1 {
 			q.addError(badField(name, "is given twice"))
 		}

@@ -10,8 +10,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// readChat returns the conversation of the session's coding agent after a record's number; it waits
-// a while for the first record.
+// readChat returns the conversation with the session's coding agent after a record's number. It
+// waits a while for the first record.
 func (a *API) readChat(v Caller, _ http.ResponseWriter, r *http.Request) (any, error) {
 	q := parseQuery(r, "after", "timeoutMs")
 	after := q.readNumber("after", 0, 0, 1<<63-1)
@@ -44,7 +44,7 @@ func (a *API) chatSend(v Caller, w http.ResponseWriter, r *http.Request) (any, e
 	return forwardBody[*protocol.ChatSend, *protocol.Done](v, w, r)
 }
 
-// chatImage takes a part of an image for a prompt.
+// chatImage forwards a part of an image for a prompt.
 func (a *API) chatImage(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	return forwardBody[*protocol.ChatImage, *protocol.Done](v, w, r)
 }

@@ -11,13 +11,13 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Codes that only HTTP needs; the others are those of package protocol.
+// Codes that exist only in HTTP; the others are those of package protocol.
 const (
 	codeUnsupported    = protocol.Code("unsupported_media_type")
 	codeNotImplemented = protocol.Code("not_implemented")
 )
 
-// problem is the body of every failure.
+// problem is the body of a failed request.
 type problem struct {
 	Error problemError `json:"error"`
 	// Result is the message with the details, if any: the receipt of an input that was not typed.
@@ -28,11 +28,11 @@ type problemError struct {
 	Code    protocol.Code `json:"code"`
 	Message string        `json:"message"`
 	Field   string        `json:"field,omitempty"`
-	// RetryAfterMs is that of a [protocol.Error]; the header Retry-After says the same in seconds.
+	// RetryAfterMs is that of a [protocol.Error]; the header Retry-After gives it in seconds.
 	RetryAfterMs int64 `json:"retryAfterMs,omitempty"`
 }
 
-// failure is a result that did not succeed.
+// failure is the error of a request with its HTTP status and body.
 type failure struct {
 	status int
 	problem
@@ -87,7 +87,7 @@ func statusOf(code protocol.Code) int {
 	return http.StatusInternalServerError
 }
 
-// writeError answers with an error, if the caller still listens.
+// writeError answers with an error, unless the caller has disconnected.
 func (a *API) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return
@@ -126,8 +126,8 @@ func (a *API) writeError(w http.ResponseWriter, r *http.Request, err error) {
 func (a *API) writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := encodeJSON(v)
 	if err != nil {
-		a.log.Error("answer that cannot be written as JSON", "error", err)
-		http.Error(w, "the answer cannot be written as JSON", http.StatusInternalServerError)
+		a.log.Error("cannot encode an answer as JSON", "error", err)
+		http.Error(w, "the answer cannot be encoded as JSON", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -135,7 +135,8 @@ func (a *API) writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body) // fails if the caller went away
 }
 
-// encodeJSON encodes v as one line of JSON; a screen full of < and > does not grow.
+// encodeJSON encodes v as one line of JSON. It does not escape < and >, which a screen may be full
+// of.
 func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

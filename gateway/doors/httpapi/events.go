@@ -10,13 +10,12 @@ import (
 	"terminalproxy/protocol"
 )
 
-// slowReader bounds how long one event may take to be sent; then the reader is cut off.
-const slowReader = 5 * time.Second
+// eventTimeout bounds the time for sending one event; then the reader is disconnected.
+const eventTimeout = 5 * time.Second
 
-// streamEvents streams the events of one session: an event for every message, named after its type.
-// A reader that falls behind gets the newest screen and not every one. The stream ends with the
-// session; a reader that reconnects starts with the newest screen, so it has nothing to catch up
-// with.
+// streamEvents streams the events of one session, named after the types of their messages. A reader
+// that falls behind gets the newest screen and not every one. The stream ends with the session. A
+// reader that reconnects starts with the newest screen, so it has nothing to catch up on.
 func (a *API) streamEvents(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	q := parseQuery(r, "everyMs", "changes")
 	every := q.readNumber("everyMs", 0, 0, protocol.MaxWaitMs)
@@ -57,7 +56,7 @@ func (a *API) writeEvents(
 	ctx context.Context, v Caller, s *eventWriter, stream <-chan protocol.Message,
 	beat <-chan time.Time,
 ) {
-	err := s.flush() // sends the header at once: the reader knows that it is connected
+	err := s.flush() // sends the header at once, so that the reader knows that it is connected
 	for err == nil {
 		select {
 		case m, ok := <-stream:
@@ -104,8 +103,8 @@ func (s *eventWriter) writeComment() error {
 }
 
 func (s *eventWriter) sendBuffer() error {
-	// without deadlines, a slow reader stalls only itself
-	_ = s.control.SetWriteDeadline(time.Now().Add(slowReader))
+	// fails only without deadlines; then a slow reader stalls only itself
+	_ = s.control.SetWriteDeadline(time.Now().Add(eventTimeout))
 	if _, err := s.w.Write(s.b.Bytes()); err != nil {
 		return err
 	}

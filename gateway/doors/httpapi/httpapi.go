@@ -24,7 +24,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Roles of callers, that this API asks for.
+// Roles of callers, as Caller.Role returns them.
 const (
 	RoleAgent  = "agent"
 	RoleViewer = "viewer"
@@ -36,36 +36,37 @@ const (
 type Caller interface {
 	// Role returns one of the roles of this package.
 	Role() string
-	// NextID returns a request id that was not used before.
+	// NextID returns a request id that has not been used.
 	NextID() string
 	// Call sends a request and waits for its answer; it returns an error answer as a
 	// *protocol.Error. It returns early, with another error, when ctx or the caller ends.
 	Call(ctx context.Context, m protocol.Message) (protocol.Message, error)
 	// Stream streams the events of one session; see package client.
 	Stream(ctx context.Context, m *protocol.SessionsSubscribe) (<-chan protocol.Message, error)
-	// Records returns the records of a conversation with higher numbers than after; the first lost
-	// ones are not kept. It waits for some until ctx ends.
+	// Records returns the records of a conversation with higher numbers than after; lost is the
+	// number of those that are no longer kept. It waits for the first one until ctx ends.
 	Records(
 		ctx context.Context, sessionID string, after uint64,
 	) (records []protocol.ChatRecord, lost uint64, err error)
-	// Ended is closed when the caller may no longer ask: the gateway closes, or the token was
-	// revoked.
+	// Ended is closed when the caller may make no further requests: the gateway closes, or the
+	// token was revoked.
 	Ended() <-chan struct{}
 	// FinishRequest is called once, when the request is answered.
 	FinishRequest()
 }
 
-// WrongRole words a refusal to a caller with another role than one of these.
+// WrongRole is the message for a caller whose role is not among wanted.
 func WrongRole(role string, wanted ...string) string {
 	return "role " + role + " may not do that: use a token of role " + strings.Join(wanted, " or ")
 }
 
 // Config configures the API.
 type Config struct {
-	// Log gets failures; nil is silence.
+	// Log gets failures; nil discards them.
 	Log *slog.Logger
-	// Authenticate finds the caller of a request; its *[auth.Refusal] goes to the caller. own says
-	// that the act is the owner's, which every caller on the user's own socket may try. Required.
+	// Authenticate finds the caller of a request; its *[auth.Refusal] goes to the caller. own means
+	// that the request is for an owner, which every caller on the user's own socket may make.
+	// Required.
 	Authenticate func(r *http.Request, own bool) (Caller, error)
 	// Draw writes a picture of a screen whose rows carry SGR sequences; format is "png" or "svg".
 	// Without it the API draws no pictures.
@@ -74,14 +75,14 @@ type Config struct {
 	Stats func() []metrics.Family
 	// Version is the product's, for the metrics.
 	Version string
-	// Heartbeat is the time between comments in an idle stream; 0 is 15 seconds. Local streams have
-	// no comments: the kernel reports the end of a local reader.
+	// Heartbeat is the time between comments in an idle stream; 0 means 15 seconds. Local streams
+	// have no comments: the kernel reports the end of a local reader.
 	Heartbeat time.Duration
 	// Local reports whether a request came over the user's own socket.
 	Local func(*http.Request) bool
 }
 
-// API serves HTTP. It is an http.Handler for its paths, and refuses all others.
+// API serves HTTP. It is an http.Handler for its paths, and rejects all others.
 type API struct {
 	cfg     Config
 	log     *slog.Logger
@@ -94,8 +95,8 @@ type API struct {
 // route is one path with one method.
 type route struct {
 	method, pattern string
-	roles           []string // nil for every caller, also without a token
-	// run returns the answer, for JSON, or nil if it has written one itself.
+	roles           []string // nil allows every caller, even without a token
+	// run returns the answer, to be encoded as JSON, or nil if it has written one itself.
 	run func(a *API, v Caller, w http.ResponseWriter, r *http.Request) (any, error)
 }
 
@@ -155,9 +156,9 @@ func New(cfg Config) *API {
 		allowed[rt.pattern] = append(allowed[rt.pattern], rt.method)
 	}
 	for pattern, methods := range allowed {
-		a.mux.Handle(pattern, a.MethodRefuser(methods...))
+		a.mux.Handle(pattern, a.RejectMethods(methods...))
 	}
-	a.mux.HandleFunc("/", a.RefusePath)
+	a.mux.HandleFunc("/", a.RejectPath)
 	return a
 }
 
@@ -187,7 +188,7 @@ func (a *API) authorizeAndAnswer(rt route, w http.ResponseWriter, r *http.Reques
 		return
 	}
 	defer v.FinishRequest()
-	if here := own && a.cfg.Local(r); !here && !slices.Contains(rt.roles, v.Role()) {
+	if isLocalOwner := own && a.cfg.Local(r); !isLocalOwner && !slices.Contains(rt.roles, v.Role()) {
 		a.log.Info("refused", "route", r.Pattern, "role", v.Role(), "code", protocol.CodeForbidden)
 		a.writeError(w, r, &auth.Refusal{
 			Status: http.StatusForbidden,
@@ -216,8 +217,9 @@ func (a *API) answerRequest(rt route, v Caller, w http.ResponseWriter, r *http.R
 	}
 }
 
-// MethodRefuser returns the handler of a path for all methods but its own.
-func (a *API) MethodRefuser(methods ...string) http.Handler {
+// RejectMethods returns a handler for a path that takes the given methods only; it answers all
+// others.
+func (a *API) RejectMethods(methods ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", strings.Join(methods, ", "))
 		a.writeError(w, r, &auth.Refusal{
@@ -229,8 +231,8 @@ func (a *API) MethodRefuser(methods ...string) http.Handler {
 	})
 }
 
-// RefusePath answers a request for a path that is not served.
-func (a *API) RefusePath(w http.ResponseWriter, r *http.Request) {
+// RejectPath answers a request for a path that is not served.
+func (a *API) RejectPath(w http.ResponseWriter, r *http.Request) {
 	a.writeError(w, r, &auth.Refusal{
 		Status: http.StatusNotFound,
 		Code:   protocol.CodeBadMessage,
@@ -238,7 +240,7 @@ func (a *API) RefusePath(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// openAPI is openapi.json, compressed: every proxy carries it, and few are asked for it.
+// openAPI is openapi.json, compressed: every proxy carries it, and few serve it.
 //
 //go:embed openapi.json.gz
 var openAPI []byte
@@ -252,7 +254,7 @@ func (a *API) describeAPI(_ Caller, w http.ResponseWriter, _ *http.Request) (any
 	return nil, err
 }
 
-// statusWriter remembers the status of the answer.
+// statusWriter records the status of the answer.
 type statusWriter struct {
 	http.ResponseWriter
 	wrote int

@@ -72,8 +72,8 @@ func (a *API) findSession(v Caller, r *http.Request) (info protocol.SessionInfo,
 	return got.Sessions[at], nil
 }
 
-// readScreen returns the screen in one of its formats. Text, ANSI and pictures hold the program's
-// output only; the facts about it stand in header fields, which a program cannot write.
+// readScreen returns the screen in one of its formats. Text, ANSI and pictures contain the
+// program's output only; the facts about it are in header fields, which a program cannot write.
 func (a *API) readScreen(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	q := parseQuery(r, "since", "format", "follow", "max_tokens")
 	since := q.readNumber("since", 0, 0, 1<<63-1)
@@ -117,8 +117,8 @@ func (a *API) readScreen(v Caller, w http.ResponseWriter, r *http.Request) (any,
 	return nil, err
 }
 
-// readFrame reads a frame. It refuses to return an empty one for a screen that the user hides; JSON
-// says so in the frame.
+// readFrame reads a frame. For a screen that the user hides it returns an error, except for JSON,
+// where the frame says so.
 func readFrame(
 	v Caller, r *http.Request, m *protocol.Read, format string,
 ) (*protocol.ReadResult, error) {
@@ -132,7 +132,7 @@ func readFrame(
 	return got, got.CheckFor(m)
 }
 
-// writeHead writes the facts about a frame, and the notes for its reader.
+// writeHead writes the facts about a frame and the notes for its reader into header fields.
 func writeHead(w http.ResponseWriter, f *protocol.Frame, notes string) {
 	h := w.Header()
 	h.Set("Terminal-Rev", strconv.FormatUint(f.Seq, 10))
@@ -146,7 +146,7 @@ func writeHead(w http.ResponseWriter, f *protocol.Frame, notes string) {
 	addNote(w, notes)
 }
 
-// addNote adds to the notes for the reader, a line each.
+// addNote adds lines to the notes for the reader.
 func addNote(w http.ResponseWriter, notes string) {
 	before := w.Header().Get("Terminal-Note")
 	lines := strings.Split(strings.TrimSpace(before+"\n"+notes), "\n")
@@ -173,13 +173,14 @@ func writeText(w http.ResponseWriter, rows string) {
 	_, _ = w.Write([]byte(rows)) // fails if the caller went away
 }
 
-// drawPicture answers with a picture. It draws one at a time: a large one takes much memory.
+// drawPicture answers with a picture. It draws one at a time, because a large one takes much
+// memory.
 func (a *API) drawPicture(
 	w http.ResponseWriter, r *http.Request, format string, f *protocol.Frame,
 ) error {
 	if cells := f.Screen.Cols * f.Screen.Rows; format == "png" && cells > maxCells {
 		message := fmt.Sprintf(
-			"the screen has %d cells, a PNG is drawn of at most %d: ask for format=svg",
+			"the screen has %d cells, and a PNG may have at most %d: ask for format=svg",
 			cells, maxCells)
 		return failWith(protocol.CodeTooLarge, message, nil)
 	}
@@ -202,8 +203,8 @@ func (a *API) drawPicture(
 	return nil
 }
 
-// readRowsQuery reads a question for rows of history or of a command, as text or JSON, at most
-// most of them unless the caller sets a number.
+// readRowsQuery reads the query for rows of history or of a command, as text or JSON. Without the
+// parameter lines it asks for at most most of them.
 func (q *params) readRowsQuery(
 	v Caller, r *http.Request, most uint64,
 ) (m *protocol.Read, format string, tokens int, err error) {
@@ -215,7 +216,7 @@ func (q *params) readRowsQuery(
 		return nil, "", 0, q.err
 	}
 	if q.Has("context") && match == "" {
-		return nil, "", 0, badField("context", "needs match: what to look for")
+		return nil, "", 0, badField("context", "needs match: the regular expression to look for")
 	}
 	m = &protocol.Read{
 		RequestID:  v.NextID(),

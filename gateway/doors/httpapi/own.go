@@ -7,13 +7,13 @@ import (
 	"terminalproxy/protocol"
 )
 
-// grantControl gives the keyboard to the agent that asks, or to the next one. It is for an owner,
-// and takes effect only if the session's proxy accepts the owner.
+// grantControl gives the keyboard to the agent that asks, or to the next one that does. It takes
+// effect only if the session's proxy accepts the owner.
 func (a *API) grantControl(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	return a.decideForOwner(v, w, r, pathField{"grant", "true", false})
 }
 
-// reclaimControl takes the keyboard back. Once it is answered, no further byte of an agent's input
+// reclaimControl takes the keyboard back. After its answer, no further byte of an agent's input
 // reaches the program.
 func (a *API) reclaimControl(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	return a.decideForOwner(v, w, r, pathField{"grant", "false", false})
@@ -31,7 +31,7 @@ func (a *API) refuseRequest(v Caller, w http.ResponseWriter, r *http.Request) (a
 		pathField{"grant", "false", false}, pathField{refuseField, "true", false})
 }
 
-// muteAgent keeps an agent from asking and writing, or lets it speak again.
+// muteAgent keeps an agent from asking and writing, or ends that.
 func (a *API) muteAgent(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	return a.decideForOwner(v, w, r,
 		pathField{"grant", "false", false}, pathField{muteField, `"` + protocol.MuteOn + `"`, true})

@@ -9,7 +9,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// dialect words how a caller asks for more.
+// dialect holds the phrases that tell a caller how to ask for more.
 var dialect = text.Dialect{
 	Limit: "max_tokens",
 	Lines: func(first uint64, n int) string {
@@ -21,8 +21,8 @@ var dialect = text.Dialect{
 	Older: "more lines, or from",
 }
 
-// readBudget reads how many tokens an answer in text may take, header fields with notes included;
-// without it, any number.
+// readBudget reads how many tokens an answer in text may take, including header fields with notes;
+// without the parameter, there is no limit.
 func (q *params) readBudget(format string) int {
 	if !q.Has("max_tokens") {
 		return math.MaxInt
@@ -42,7 +42,7 @@ func (q *params) readBudget(format string) int {
 	return given
 }
 
-// readFollow reads how many of the rows that left the screen unseen the caller wants.
+// readFollow reads how many rows the caller asks for of those that left the screen unseen.
 func (q *params) readFollow(format string) int {
 	if q.Has("follow") && (format != "json" || !q.Has("since")) {
 		q.addError(badField("follow", "is for format=json with since: give both, or leave it out"))
@@ -51,14 +51,14 @@ func (q *params) readFollow(format string) int {
 	return int(n) //nolint:gosec // bounded, or not used
 }
 
-// writePage writes the rows of a page as text, and its words into a header field, which a program
+// writePage writes the rows of a page as text, and its note into a header field, which a program
 // cannot write.
 func writePage(w http.ResponseWriter, f *protocol.Frame, p text.Page, tokens int) {
 	p.Head = text.Notes(f) + text.Highlights(f)
-	words, rows := p.Parts(tokens, dialect.Limit)
-	if n := len(words); n > 0 && words[n-1] == ':' {
-		words = words[:n-1]
+	note, rows := p.Parts(tokens, dialect.Limit)
+	if n := len(note); n > 0 && note[n-1] == ':' {
+		note = note[:n-1]
 	}
-	addNote(w, words)
+	addNote(w, note)
 	writeText(w, rows)
 }
