@@ -277,7 +277,7 @@ func TestATicketOfAnotherToken(t *testing.T) {
 	forged := hex.EncodeToString(ed25519.Sign(b.key, page.TicketBytes(a.id, a.at)))
 	status, got := s.request("POST", "/v1/tickets", `{"page":"`+a.id+`","at":`+jsonOf(t, a.at)+`,"signature":"`+forged+`"}`)
 	require.Equal(t, http.StatusForbidden, status)
-	require.Contains(t, got, "not by the key of this page")
+	require.Contains(t, got, "does not match the key of this page")
 	ticket := a.ticket()
 	for _, want := range []string{"welcome", ""} {
 		conn, _ := s.socket("/v1/page")

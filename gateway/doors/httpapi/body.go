@@ -75,7 +75,8 @@ func decode[T protocol.Message](
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // fails only for callers in this process
+	// fails only for callers in this process
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	body, err := io.ReadAll(io.LimitReader(r.Body, protocol.MaxAgentMessage+1))
 	_ = control.SetReadDeadline(time.Time{})
 	switch {

@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// The scripts that a page needs at once are one file, and so are its styles: each file costs a
-// phone a request and some hundred bytes of headers. Scripts are modules in their sources, with
-// imports by name alone. In the file each is a function of its own, whose exports its constant
-// holds.
+// The scripts that a page needs at once are joined into one file, and so are its styles: each file
+// costs a phone a request and some hundred bytes of headers. The sources are modules whose imports
+// are names in braces. In the joined file each module is a function, and a constant holds its
+// exports.
 
-// firstStyles are joined under the first name.
+// firstStyles are joined into one file of the first name.
 var firstStyles = []string{"style.css", "screen.css", "typing.css"}
 
 var patterns = sync.OnceValue(func() (p struct{ imports, exports, blanks *regexp.Regexp }) {
@@ -24,7 +24,7 @@ var patterns = sync.OnceValue(func() (p struct{ imports, exports, blanks *regexp
 	return p
 })
 
-// joinFirst joins the scripts and the styles that a page needs at once, and has the later scripts
+// joinFirst joins the scripts and the styles that a page needs at once, and makes the later scripts
 // import from the joined one. The service worker imports its modules from their own files.
 func joinFirst(sources map[string][]byte) error {
 	b := bundle{sources: sources, done: make(map[string]bool)}
@@ -45,7 +45,7 @@ func joinFirst(sources map[string][]byte) error {
 	return nil
 }
 
-// bundle is the joined script while it is made.
+// bundle builds the joined script.
 type bundle struct {
 	sources map[string][]byte
 	done    map[string]bool // also those that are being added
@@ -53,7 +53,7 @@ type bundle struct {
 	out     strings.Builder
 }
 
-// add adds a module behind those that it imports.
+// add adds a module, after those that it imports.
 func (b *bundle) add(name string) error {
 	source, ok := b.sources[name]
 	if !ok {
@@ -84,7 +84,7 @@ func (b *bundle) add(name string) error {
 	return nil
 }
 
-// rewriteLater has a script that is loaded later import from the joined one: a second copy of a
+// rewriteLater makes a script that is loaded later import from the joined one: a second copy of a
 // module would have a state of its own.
 func (b *bundle) rewriteLater(source []byte) []byte {
 	return patterns().imports.ReplaceAllFunc(source, func(line []byte) []byte {

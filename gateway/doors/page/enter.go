@@ -15,11 +15,11 @@ import (
 // codeLength is the length of a code: 80 bits in base 32.
 const codeLength = 16
 
-// refusal answers a request that the door turns away, as the page reads it.
+// refusal is the answer to a request that the door rejects.
 type refusal struct {
 	status  int // of HTTP
 	message string
-	pending bool // it may come again after the user has answered
+	pending bool // the page may try again after the user has answered
 }
 
 func (r *refusal) Error() string { return r.message }
@@ -48,11 +48,11 @@ var (
 	}
 	errSignature = &refusal{
 		status:  http.StatusForbidden,
-		message: "the signature is not by the key of this page",
+		message: "the signature does not match the key of this page",
 	}
 	errMoment = &refusal{
 		status: http.StatusForbidden,
-		message: "the signature is too old or too new, or was used: sign again, and check both " +
+		message: "the signature was used already, or its time is off: sign again, and check both " +
 			"clocks",
 	}
 	errPending = &refusal{
@@ -62,10 +62,10 @@ var (
 	}
 	errGathering = &refusal{
 		status:  http.StatusServiceUnavailable,
-		message: "the server has just started, and does not know the page yet: try again",
+		message: "the server has just started and does not know the page yet: try again",
 	}
-	errTicket = errors.New("the ticket is not known, or was used: ask for another")
-	errCrowd  = errors.New("64 connections of your address wait for their page already: try " +
+	errTicket = errors.New("the ticket is unknown, or was used: ask for another")
+	errCrowd  = errors.New("64 connections from your address have not said hello yet: try " +
 		"again later")
 )
 
@@ -114,11 +114,11 @@ func (d *Door) handleEnter(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// delayGuess delays the answer to a wrong code.
+// delayGuess counts a wrong code, and delays its answer.
 func (d *Door) delayGuess(r *http.Request) error {
 	d.refused.Add(1)
 	peer := auth.Address(r.RemoteAddr)
-	d.cfg.Log.Warn("a wrong code", "peer", peer)
+	d.cfg.Log.Warn("wrong code", "peer", peer)
 	wait := d.failures.NoteFailure(peer)
 	if wait == 0 {
 		return errCode
@@ -136,19 +136,20 @@ func (d *Door) delayGuess(r *http.Request) error {
 	return errCode
 }
 
-// reserveSlot reserves one of an address's slots; ok is false if all are taken.
-func (d *Door) reserveSlot(taken map[string]int, peer string, most int) (free func(), ok bool) {
+// reserveSlot reserves one of an address's slots until free is called; ok is false if all are in
+// use.
+func (d *Door) reserveSlot(used map[string]int, peer string, limit int) (free func(), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if taken[peer] == most {
+	if used[peer] == limit {
 		return nil, false
 	}
-	taken[peer]++
+	used[peer]++
 	return func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if taken[peer]--; taken[peer] == 0 {
-			delete(taken, peer)
+		if used[peer]--; used[peer] == 0 {
+			delete(used, peer)
 		}
 	}, true
 }
@@ -181,13 +182,14 @@ func (d *Door) handleTicket(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"ticket": name})
 }
 
-// bodyTime is how long a body may take: one that does not come must not hold its connection.
-const bodyTime = 5 * time.Second
+// bodyTimeout bounds the time for reading a body, so that one that does not come cannot hold its
+// connection.
+const bodyTimeout = 5 * time.Second
 
 // decodeBody decodes the JSON body of a request.
 func decodeBody(w http.ResponseWriter, r *http.Request, into any) error {
 	// the server sets its own deadline for the rest
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err == nil {
 		err = json.Unmarshal(body, into)
@@ -201,8 +203,8 @@ func decodeBody(w http.ResponseWriter, r *http.Request, into any) error {
 	return nil
 }
 
-// writeError answers with an error. An error that is no refusal ends the door, and a page may read
-// it.
+// writeError answers with an error. An error that is not a refusal explains why the page or the
+// door has ended.
 func writeError(w http.ResponseWriter, err error) {
 	r, ok := errors.AsType[*refusal](err)
 	if !ok {
@@ -218,5 +220,5 @@ func writeError(w http.ResponseWriter, err error) {
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // a client that went away misses nothing
+	_ = json.NewEncoder(w).Encode(body) // fails if the client has disconnected
 }

@@ -20,9 +20,9 @@ import (
 //go:embed static
 var static embed.FS
 
-// indexName is the page itself. In it, {{.Build}} names the other files. firstName is the script
-// that it begins with, joined with those that this one needs. workerName is its service worker,
-// which works for the whole page only from the root; {{.Build}} means the same there.
+// indexName is the page itself; it names the other files by {{.Build}}. firstName is its first
+// script, joined with those that it needs at once. workerName is its service worker, which must be
+// at the root to serve the whole page; {{.Build}} means the same there.
 const (
 	indexName  = "index.html"
 	firstName  = "app.js"
@@ -31,13 +31,14 @@ const (
 
 // files are the files that a browser loads.
 type files struct {
-	build  string // names the other files: another content has another name
+	build  string // in the names of the others, so that a change of content changes the names
 	page   content
 	script content // of the service worker
 	others map[string]content
 }
 
-// content is a file, plain and in gzip (RFC 1952): a phone loads the page over the air.
+// content is a file, plain and compressed by gzip (RFC 1952): a phone loads the page over a mobile
+// network.
 type content struct{ plain, zipped []byte }
 
 func newContent(plain []byte) (content, error) {
@@ -52,7 +53,7 @@ func newContent(plain []byte) (content, error) {
 	return content{plain, zipped.Bytes()}, err
 }
 
-// serveContent answers with the form that the browser accepts.
+// serveContent sends the form that the browser accepts.
 func (c content) serveContent(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept-Encoding")
 	body := c.plain
@@ -60,11 +61,11 @@ func (c content) serveContent(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
 		body = c.zipped
 	}
-	_, _ = w.Write(body) // a client that went away misses nothing
+	_, _ = w.Write(body) // fails if the client has disconnected
 }
 
-// readFiles returns the embedded files. The doors of one program share them: to join and to
-// compress them takes longer than all else that opens a door.
+// readFiles returns the embedded files. All doors of a process share them: joining and compressing
+// them takes longer than everything else that opens a door.
 var readFiles = sync.OnceValues(func() (*files, error) {
 	f := &files{others: make(map[string]content)}
 	sum := sha256.New()
@@ -116,23 +117,23 @@ var commentPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]*(?:/\*\*(?:[^*]|\*+[^*/])*\*+/|//.*)$`)
 })
 
-// stripComments empties the lines of a script that hold only comments: a phone need not load the
-// types in them. The numbers of lines stay, so a fault names the line of the source. A line of a
-// text could look like a comment, so make lint forbids texts of several lines.
+// stripComments empties the lines of a script that hold only comments, so that a phone need not
+// load them. Line numbers stay, so an error names the line of the source. A line of a string could
+// look like a comment, so make lint forbids strings of several lines.
 func stripComments(script []byte) []byte {
 	return commentPattern().ReplaceAllFunc(script, func(comment []byte) []byte {
 		return bytes.Repeat([]byte("\n"), bytes.Count(comment, []byte("\n")))
 	})
 }
 
-// fillTemplate fills the build into a file. It uses no template package: with one, the linker would
-// keep the methods of all types.
+// fillTemplate inserts the build into a file. It uses no template package: with one, the linker
+// would keep the methods of all types.
 func (f *files) fillTemplate(name string) []byte {
 	return bytes.ReplaceAll(f.others[name].plain, []byte("{{.Build}}"), []byte(f.build))
 }
 
-// withSecurityHeaders puts security headers on every answer of next: our page runs our scripts and
-// talks to us, and can do nothing else.
+// withSecurityHeaders adds security headers to every answer of next: the page may run its own
+// scripts and talk to this server, and nothing else.
 func withSecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range map[string]string{

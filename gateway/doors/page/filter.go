@@ -12,20 +12,21 @@ import (
 	"terminalproxy/protocol"
 )
 
-// pageName is the name that the user reads for a page's acts if no key says more.
+// pageName is the name that the user reads for a page's actions if no key gives a better one.
 const pageName = "a page"
 
-// filter decides about the frames between a page and the gateway.
+// filter checks the frames between a page and the gateway.
 type filter struct {
 	rights rights.Set
 	now    func() time.Time
-	bad    int // frames in a row that were no messages
+	bad    int // invalid frames in a row
 }
 
 // errBadFrames ends a connection.
 var errBadFrames = errors.New("three invalid frames in a row")
 
-// fromPage returns the message for the gateway from a page's frame, or the answer to a refused one.
+// fromPage decodes a page's frame. It returns the message for the gateway, or the refusal for the
+// page; err ends the connection.
 func (f *filter) fromPage(
 	kind int,
 	frame []byte,
@@ -51,7 +52,7 @@ func (f *filter) fromPage(
 	return nil, &protocol.Error{Code: protocol.CodeBadMessage, Message: fault.Error()}, nil
 }
 
-// authorize returns the reason to refuse a message, or nil. It fills in the name of the page.
+// authorize returns the reason to reject a message, or nil. It fills in the name of the page.
 func (f *filter) authorize(m protocol.Message) *protocol.Error {
 	if refused := f.rights.CheckMessage(m, f.now()); refused != nil {
 		return refused
@@ -83,24 +84,24 @@ func (f *filter) authorize(m protocol.Message) *protocol.Error {
 	return nil
 }
 
-// frameLimit returns the largest frame of m, in bytes.
+// frameLimit returns the maximum size of m's frame, in bytes.
 func frameLimit(m protocol.Message) int {
 	switch m.(type) {
 	case *protocol.ChatSend, *protocol.ChatImage, *protocol.ChatAnswer:
 		return protocol.MaxAgentMessage
 	}
-	return maxPassed
+	return maxForwarded
 }
 
-// toPage returns the part of a gateway's frame that the page may see, or nil. A page that sees
-// everything gets the frame as it is.
+// toPage returns the part of a gateway's frame that the page may see, or nil. A page without a
+// limit to one session gets the frame unchanged.
 func (f *filter) toPage(frame []byte) []byte {
 	if f.rights.Session == "" || f.isOwnRows(frame) {
 		return frame
 	}
 	m, err := protocol.Decode(frame, protocol.MaxMessage)
 	if err != nil {
-		return nil // of a newer gateway: it may be about any session
+		return nil // from a newer gateway, and about an unknown session
 	}
 	switch m := m.(type) {
 	case *protocol.SessionsListResult:
@@ -113,7 +114,7 @@ func (f *filter) toPage(frame []byte) []byte {
 		return f.encodeOrDrop(part)
 	case *protocol.Error:
 		if m.Code == protocol.CodeNoSession {
-			m.Message = "the session is no longer there" // the gateway would say which are
+			m.Message = "the session is no longer there" // the gateway's message lists the others
 		}
 		return f.encodeOrDrop(m)
 	case *protocol.Done:
@@ -128,7 +129,7 @@ func (f *filter) toPage(frame []byte) []byte {
 }
 
 // isOwnRows reports whether a frame holds rows of the page's session, as this gateway writes them.
-// Most frames of a page are such rows, so they are not decoded.
+// Most frames are such rows, so they are not decoded.
 func (f *filter) isOwnRows(frame []byte) bool {
 	rest, isRows := bytes.CutPrefix(frame, []byte(`{"type":"terminal.rows","sessionId":"`))
 	rest, isOwn := bytes.CutPrefix(rest, []byte(f.rights.Session))

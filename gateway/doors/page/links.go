@@ -19,22 +19,22 @@ const (
 	maxOpenings         = 256
 	maxOpeningsPerToken = 16
 	longestOpening      = 7 * 24 * time.Hour
-	// awayFor is how long pages stay after the connection of their opener was lost.
+	// awayFor is how long pages stay after their opener's connection was lost.
 	awayFor = 2 * time.Minute
-	// gatherFor is how long after its start a server may not know pages whose opener is on its way
-	// back.
+	// gatherFor is how long after its start a server may not know pages yet whose opener is
+	// reconnecting.
 	gatherFor = 30 * time.Second
 )
 
-// These are the reasons for the end of an opening at a server.
+// Reasons for the end of an opening at a server.
 var (
 	errAway     = errors.New("the terminal that opened the page has been away for two minutes")
-	errReplaced = errors.New("another connection has this opening now")
+	errReplaced = errors.New("another connection has taken over this opening")
 	errBehind   = errors.New("messages were not read in time")
 	errLeft     = errors.New("the connection ended")
 )
 
-// Seat is a participant in the switchboard of a server, as package hub has it.
+// Seat is a participant in a server's switchboard; package hub implements it.
 type Seat interface {
 	Handle(m protocol.Message)
 	Next(done <-chan struct{}) (protocol.Message, error)
@@ -43,15 +43,16 @@ type Seat interface {
 
 // Port gives links access to their server.
 type Port struct {
-	// Join gives a page its seat: that of the identity that opened its link, limited to the set.
+	// Join adds a page to the switchboard, under the identity that opened its link, limited to the
+	// set.
 	Join func(identity auth.Identity, set rights.Set) Seat
-	// Count counts a page's connection with the identity that opened its link. A page reads its
-	// error, and comes back later.
+	// Count counts a page's connection for the identity that opened its link. The page shows its
+	// error, and connects again later.
 	Count func(r *http.Request, identity auth.Identity) error
 }
 
-// Links are the pages of a server, with the links that its users open by gateway open. All methods
-// may be called from any goroutine.
+// Links holds the pages of a server, with the links that its users open by gateway open. All
+// methods may be called from any goroutine.
 type Links struct {
 	door *Door
 	away time.Duration
@@ -62,10 +63,10 @@ type Links struct {
 	openers map[*Opener]struct{}
 }
 
-// openingName identifies an opening when its opener comes back.
+// openingName identifies an opening when its opener reconnects.
 type openingName struct{ token, secret string }
 
-// NewLinks makes the pages of a server. Close it.
+// NewLinks returns the pages of a server. The caller closes it.
 func NewLinks(cfg Config) (*Links, error) {
 	if cfg.GathersUntil.IsZero() {
 		cfg.GathersUntil = time.Now().Add(gatherFor)
@@ -85,23 +86,23 @@ func NewLinks(cfg Config) (*Links, error) {
 // ServeHTTP implements http.Handler, for the paths of [Door].
 func (l *Links) ServeHTTP(w http.ResponseWriter, r *http.Request) { l.door.ServeHTTP(w, r) }
 
-// RejectRequest answers a request that there is no room for; see [Door.TurnAway].
+// RejectRequest answers a request for which there is no room; see [Door.TurnAway].
 func (l *Links) RejectRequest(w http.ResponseWriter, r *http.Request, why error) {
 	l.door.TurnAway(w, r, why)
 }
 
-// CutInvalid ends, for a reason, all that invalid tokens have opened.
-func (l *Links) CutInvalid(stands func(tokenID string) bool, why error) {
+// CutInvalid ends, for a reason, everything that invalid tokens have opened.
+func (l *Links) CutInvalid(isValid func(tokenID string) bool, why error) {
 	l.mu.Lock()
 	var over []*Opening
 	var gone []*Opener
 	for _, k := range l.links {
-		if !stands(k.identity.TokenID) {
+		if !isValid(k.identity.TokenID) {
 			over = append(over, k.opening)
 		}
 	}
 	for o := range l.openers {
-		if !stands(o.identity.TokenID) {
+		if !isValid(o.identity.TokenID) {
 			gone = append(gone, o)
 		}
 	}
@@ -114,7 +115,7 @@ func (l *Links) CutInvalid(stands func(tokenID string) bool, why error) {
 	}
 }
 
-// Close ends all openers for a reason. The pages are told to come back.
+// Close ends all openers for a reason. It tells the pages to connect again.
 func (l *Links) Close(why error) {
 	l.mu.Lock()
 	l.closed = true
@@ -125,22 +126,22 @@ func (l *Links) Close(why error) {
 		k.endAfterLocked(nil)
 	}
 	l.mu.Unlock()
-	l.door.ShutForMove()
+	l.door.CloseForMove()
 }
 
-// hostedOpening is an opening at a server. Its fields but the first four are guarded by Links.mu.
+// hostedOpening is an opening at a server. Links.mu guards the fields below the first four.
 type hostedOpening struct {
-	all      *Links
+	links    *Links
 	name     openingName
 	identity auth.Identity
 	opening  *Opening
 
-	opener  *Opener     // nil while it is away
-	ends    *time.Timer // ends the opening while the opener is away
+	opener  *Opener     // nil while disconnected
+	ends    *time.Timer // ends the opening of an opener that stays away
 	answers map[string]chan bool
 }
 
-// findOrOpen returns the opening that a message means. It makes one if needed.
+// findOrOpen returns the opening that a message names, and creates it if needed.
 func (l *Links) findOrOpen(
 	identity auth.Identity,
 	port Port,
@@ -156,8 +157,8 @@ func (l *Links) findOrOpen(
 		Expires: l.expiryOf(identity, m),
 	}
 	if terms.Role == auth.RoleOwner && identity.Role != auth.RoleOwner {
-		return refuse(protocol.CodeForbidden, "a token of the role "+string(identity.Role)+
-			" opens pages that look: leave --role out, or use an owner's token")
+		return refuse(protocol.CodeForbidden, "a token of role "+string(identity.Role)+
+			" opens viewers' pages only: leave --role out, or use an owner's token")
 	}
 	name := openingName{identity.TokenID, m.Secret}
 	l.mu.Lock()
@@ -181,7 +182,7 @@ func (l *Links) findOrOpen(
 	case own >= maxOpeningsPerToken || len(l.links) >= maxOpenings:
 		return refuse(protocol.CodeBusy, "too many pages are open: end one that runs with Ctrl+C")
 	}
-	k := &hostedOpening{all: l, name: name, identity: identity, answers: make(map[string]chan bool)}
+	k := &hostedOpening{links: l, name: name, identity: identity, answers: make(map[string]chan bool)}
 	terms.Dial = func(context.Context) (Link, error) { return k.joinHub(port) }
 	terms.Count = func(r *http.Request) error { return port.Count(r, identity) }
 	terms.Admit, terms.Entered, terms.Left = k.askOpener, k.reportEntered, k.reportLeft
@@ -199,7 +200,7 @@ func (l *Links) findOrOpen(
 	return k, nil
 }
 
-// expiryOf returns the end of an opening, at the latest that of its token.
+// expiryOf returns the end of an opening, at most that of its token.
 func (l *Links) expiryOf(identity auth.Identity, m *protocol.PageOpen) time.Time {
 	end, most := time.UnixMilli(m.ExpiresAt), l.door.cfg.Now().Add(longestOpening)
 	if end.After(most) {
@@ -211,39 +212,39 @@ func (l *Links) expiryOf(identity auth.Identity, m *protocol.PageOpen) time.Time
 	return end
 }
 
-// forgetWhenOver waits for the end of the opening, forgets it, and tells its opener.
+// forgetWhenOver waits for the end of the opening, removes it, and tells its opener.
 func (k *hostedOpening) forgetWhenOver() {
 	<-k.opening.Done()
-	k.all.door.cfg.Log.Info("pages closed", "token", k.identity.Name, "cause", k.opening.Err())
-	k.all.mu.Lock()
-	defer k.all.mu.Unlock()
-	if k.all.links[k.name] == k {
-		delete(k.all.links, k.name)
+	k.links.door.cfg.Log.Info("pages closed", "token", k.identity.Name, "cause", k.opening.Err())
+	k.links.mu.Lock()
+	defer k.links.mu.Unlock()
+	if k.links.links[k.name] == k {
+		delete(k.links.links, k.name)
 	}
 	k.endAfterLocked(nil)
-	if k.opener != nil && !k.all.closed {
+	if k.opener != nil && !k.links.closed {
 		k.opener.End(finalError{k.opening.Err()})
 	}
 }
 
-// endAfterLocked calls then after the time that an opener may be away; nil cancels that.
+// endAfterLocked calls then when the opener has been away too long; nil cancels that.
 func (k *hostedOpening) endAfterLocked(then func()) {
 	if k.ends != nil {
 		k.ends.Stop()
 		k.ends = nil
 	}
 	if then != nil {
-		k.ends = time.AfterFunc(k.all.away, then)
+		k.ends = time.AfterFunc(k.links.away, then)
 	}
 }
 
-// attachOpener gives the opening to an opener, and sends it the pages that it does not know.
+// attachOpener gives the opening to an opener, and sends it the pages that are new to it.
 func (k *hostedOpening) attachOpener(o *Opener, keys [][]byte) {
-	k.all.mu.Lock()
+	k.links.mu.Lock()
 	before := k.opener
 	k.opener = o
 	k.endAfterLocked(nil)
-	k.all.mu.Unlock()
+	k.links.mu.Unlock()
 	if before != nil && before != o {
 		before.End(finalError{errReplaced})
 	}
@@ -255,49 +256,49 @@ func (k *hostedOpening) attachOpener(o *Opener, keys [][]byte) {
 	}
 }
 
-// detachOpener notes that an opener's connection was lost.
+// detachOpener handles the loss of an opener's connection.
 func (k *hostedOpening) detachOpener(o *Opener) {
-	k.all.mu.Lock()
-	defer k.all.mu.Unlock()
+	k.links.mu.Lock()
+	defer k.links.mu.Unlock()
 	if k.opener != o {
 		return
 	}
 	k.opener = nil
-	if k.opening.ctx.Err() == nil && !k.all.closed {
+	if k.opening.ctx.Err() == nil && !k.links.closed {
 		k.endAfterLocked(func() { k.opening.EndOpening(errAway) })
 	}
 }
 
-// sendOpener sends a message to the opener, if it is there. An opener that comes back gets the
-// missed pages then.
+// sendOpener sends a message to the opener if it is connected. One that reconnects gets the missed
+// pages.
 func (k *hostedOpening) sendOpener(m protocol.Message) {
-	k.all.mu.Lock()
-	defer k.all.mu.Unlock()
+	k.links.mu.Lock()
+	defer k.links.mu.Unlock()
 	if k.opener != nil {
 		k.opener.enqueue(m)
 	}
 }
 
 func (k *hostedOpening) reportEntered(v Visitor) {
-	k.all.door.cfg.Log.Info("page came in", "page", v.ID, "role", v.Role, "token", k.identity.Name)
+	k.links.door.cfg.Log.Info("page entered", "page", v.ID, "role", v.Role, "token", k.identity.Name)
 	k.sendOpener(&protocol.PageKnock{PageID: v.ID, KeyB64: v.Key})
 }
 
 func (k *hostedOpening) reportLeft(v Visitor) {
-	k.all.door.cfg.Log.Info("page is over", "page", v.ID, "token", k.identity.Name)
+	k.links.door.cfg.Log.Info("page ended", "page", v.ID, "token", k.identity.Name)
 	k.sendOpener(&protocol.PageGone{KeyB64: v.Key})
 }
 
-// askOpener lets the opener ask its user about a page. The opener's machine makes the key known to
-// its proxies, and takes it back at the end of the page.
+// askOpener asks the opener's user about a page. The opener's machine registers the key with its
+// proxies, and removes it at the end of the page.
 func (k *hostedOpening) askOpener(ctx context.Context, v Visitor) (leave func(), err error) {
 	answer := make(chan bool, 1)
-	k.all.mu.Lock()
+	k.links.mu.Lock()
 	k.answers[string(v.Key)] = answer
-	k.all.mu.Unlock()
+	k.links.mu.Unlock()
 	defer func() {
-		k.all.mu.Lock()
-		defer k.all.mu.Unlock()
+		k.links.mu.Lock()
+		defer k.links.mu.Unlock()
 		delete(k.answers, string(v.Key))
 	}()
 	k.sendOpener(&protocol.PageKnock{PageID: v.ID, KeyB64: v.Key, Pending: true})
@@ -312,24 +313,24 @@ func (k *hostedOpening) askOpener(ctx context.Context, v Visitor) (leave func(),
 	}
 }
 
-// applyAnswer applies the user's answer about a page. A yes about an unknown page lets it in: the
-// server has been restarted since it asked.
+// applyAnswer applies the user's answer about a page. A yes about an unknown page admits it: the
+// server has restarted since it asked.
 func (k *hostedOpening) applyAnswer(m *protocol.PageAdmit) {
-	k.all.mu.Lock()
+	k.links.mu.Lock()
 	waiting := k.answers[string(m.KeyB64)]
-	k.all.mu.Unlock()
+	k.links.mu.Unlock()
 	switch {
 	case waiting != nil:
 		select {
 		case waiting <- m.Admit:
-		default: // it was answered
+		default: // already answered
 		}
 	case m.Admit:
 		k.opening.restoreVisitor(m.KeyB64)
 	}
 }
 
-// joinHub connects a page to the switchboard.
+// joinHub adds a page to the switchboard.
 func (k *hostedOpening) joinHub(port Port) (Link, error) {
 	terms := k.opening.terms
 	identity := k.identity
@@ -374,7 +375,7 @@ func (s *seated) Close() {
 	})
 }
 
-// restoreVisitor admits a page that the user has admitted before, unless there is no room for it.
+// restoreVisitor admits a page that the user has admitted before, if there is room.
 func (o *Opening) restoreVisitor(key ed25519.PublicKey) {
 	v := o.newVisitor(key, nil)
 	v.pending = false
@@ -385,8 +386,7 @@ func (o *Opening) restoreVisitor(key ed25519.PublicKey) {
 	}
 }
 
-// visitorNotices returns a notice for each page, without the admitted ones that have one of the
-// keys.
+// visitorNotices returns a notice for each page, except admitted ones whose keys are known.
 func (o *Opening) visitorNotices(known [][]byte) (all []protocol.Message) {
 	o.door.mu.Lock()
 	defer o.door.mu.Unlock()

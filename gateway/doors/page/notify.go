@@ -14,33 +14,33 @@ import (
 )
 
 const (
-	// notifyAfter is how long an agent waits, without a viewer, before pages that want to be
-	// notified are.
+	// notifyAfter is how long an agent waits, without a viewer, before subscribed pages are
+	// notified.
 	notifyAfter = 10 * time.Second
-	// pushFor is how long a push service keeps a message for a browser that is away: as long as a
-	// question stands.
+	// pushFor is how long a push service keeps a message for an unreachable browser: as long as a
+	// question stays open.
 	pushFor = 10 * time.Minute
-	// pushSecretFor is the same for a program's question for a secret.
+	// pushSecretFor is pushFor for a program's question for a secret.
 	pushSecretFor = 110 * time.Second
-	// pushAgain is the time before the second try.
-	pushAgain = 2 * time.Second
+	// pushRetry is the delay before the second try.
+	pushRetry = 2 * time.Second
 )
 
 // notification is the message to a page's service worker. It names the agent and the session, and
-// holds nothing of the screen or of the agent's own words.
+// contains neither the screen nor the agent's own text.
 type notification struct {
 	Page    string `json:"page"`
 	Session string `json:"session"`
 	Agent   string `json:"agent"`
 	Held    bool   `json:"held"`
 	Epoch   uint64 `json:"epoch"`
-	Owner   bool   `json:"owner"`          // the page may take away
-	Chat    bool   `json:"chat,omitempty"` // it wants an approval or an answer, not the keyboard
-	// Secret is the kind of answer that a program wants which the agent started, or "".
+	Owner   bool   `json:"owner"`          // the page may reclaim the keyboard
+	Chat    bool   `json:"chat,omitempty"` // the agent needs an approval or an answer
+	// Secret is the kind of secret that a program asks for which the agent started, or "".
 	Secret string `json:"secret,omitempty"`
 }
 
-// errUnused is the answer to an invalid ticket.
+// errUnused answers an invalid ticket.
 var errUnused = &refusal{status: http.StatusForbidden, message: errTicket.Error()}
 
 // pushSubject returns the sender's address for a push service.
@@ -51,7 +51,7 @@ func pushSubject(hosts []string) string {
 	return "https://localhost"
 }
 
-// handlePushKey answers with the key that signs our pushes.
+// handlePushKey answers with the key that signs pushes.
 func (d *Door) handlePushKey(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"key": d.cfg.Push.Key()})
 }
@@ -87,7 +87,7 @@ func (d *Door) handleSubscribe(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"notified": to != nil})
 }
 
-// startNotifying lets the pages of an opening be notified, from the first one that wants it.
+// startNotifying starts notifications for an opening, at its first subscribed page.
 func (o *Opening) startNotifying() {
 	d := o.door
 	d.mu.Lock()
@@ -102,14 +102,14 @@ func (o *Opening) startNotifying() {
 	}
 	d.wg.Go(func() { // ends with the opening
 		waiting.Run(o.ctx, waiting.Config{
-			Session: o.terms.Session, After: after, Tell: o.notifyVisitors, Log: d.cfg.Log,
+			Session: o.terms.Session, After: after, Report: o.notifyVisitors, Log: d.cfg.Log,
 			Secrets: o.terms.Role == auth.RoleOwner,
 			Dial:    func(ctx context.Context) (waiting.Link, error) { return o.terms.Dial(ctx) },
 		})
 	})
 }
 
-// notifyVisitors notifies the pages that want it.
+// notifyVisitors notifies the subscribed pages.
 func (o *Opening) notifyVisitors(a waiting.Ask) {
 	d := o.door
 	d.mu.Lock()
@@ -121,7 +121,7 @@ func (o *Opening) notifyVisitors(a waiting.Ask) {
 	}
 }
 
-// notifyVisitor notifies one page, and forgets a subscription that has ended.
+// notifyVisitor notifies one page, and removes a subscription that has ended.
 func (o *Opening) notifyVisitor(v *visitor, to *push.Subscription, a waiting.Ask) {
 	d := o.door
 	payload, err := json.Marshal(notification{
@@ -142,14 +142,14 @@ func (o *Opening) notifyVisitor(v *visitor, to *push.Subscription, a waiting.Ask
 		m.Keep, m.Topic = pushSecretFor, a.SessionID+" secret"
 	}
 	if err = d.cfg.Push.Send(v.ctx, *to, m); err != nil && !errors.Is(err, push.ErrGone) {
-		if pace.Pause(v.ctx, pushAgain) == nil {
+		if pace.Pause(v.ctx, pushRetry) == nil {
 			err = d.cfg.Push.Send(v.ctx, *to, m)
 		}
 	}
 	if err == nil || v.ctx.Err() != nil {
 		return
 	}
-	d.cfg.Log.Warn("a page was not notified", "page", v.ID, "error", err)
+	d.cfg.Log.Warn("could not notify a page", "page", v.ID, "error", err)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if errors.Is(err, push.ErrGone) && v.push == to {

@@ -75,7 +75,7 @@ func (l *list) ask() {
 func nextPush(t *testing.T, s *fakepush.Service) fakepush.Pushed {
 	t.Helper()
 	select {
-	case p := <-s.Came:
+	case p := <-s.Received:
 		return p
 	case <-time.After(fake.Soon):
 		require.FailNow(t, "nothing was pushed")
@@ -104,7 +104,7 @@ func TestAPageThatWantsToIsNotified(t *testing.T) {
 	require.Equal(t, http.StatusOK, b.setNotifications("", end).status)
 	l.ask()
 	require.Equal(t, "POST /2", nextPush(t, service).Path, "the first one has ended it")
-	require.Empty(t, service.Came)
+	require.Empty(t, service.Received)
 	require.Empty(t, h.links, "one watch for all pages")
 }
 

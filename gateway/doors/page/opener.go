@@ -10,12 +10,12 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Opener is one connection of gateway open to a server. It is a peer of package ws.
+// Opener is a connection of gateway open to a server. It implements ws.Peer.
 type Opener struct {
 	links    *Links
 	port     Port
 	identity auth.Identity
-	link     *hostedOpening // nil before page.open; of the goroutine that calls Handle
+	link     *hostedOpening // nil before page.open; owned by the goroutine that calls Handle
 
 	out    chan protocol.Message
 	over   chan struct{} // closed with reason
@@ -26,7 +26,7 @@ type Opener struct {
 // maxQueued bounds the messages that an opener has not read.
 const maxQueued = 64
 
-// finalError is an end after which the opener need not come back.
+// finalError ends an opener that need not reconnect.
 type finalError struct{ error }
 
 func (f finalError) Unwrap() error { return f.error }
@@ -34,7 +34,7 @@ func (f finalError) Unwrap() error { return f.error }
 // CloseCode returns the code of the close frame (RFC 6455, section 7.4).
 func (f finalError) CloseCode() int { return websocket.ClosePolicyViolation }
 
-// Opener takes one more connection of gateway open.
+// Opener adds a connection of gateway open.
 func (l *Links) Opener(identity auth.Identity, port Port) *Opener {
 	o := &Opener{
 		links:    l,
@@ -49,7 +49,7 @@ func (l *Links) Opener(identity auth.Identity, port Port) *Opener {
 	return o
 }
 
-// Handle takes a message of gateway open.
+// Handle handles a message of gateway open.
 func (o *Opener) Handle(m protocol.Message) {
 	set := rights.Set{Who: "role " + string(o.identity.Role), Can: rights.OfOpener(o.identity.Role)}
 	if refused := set.CheckMessage(m, o.links.door.cfg.Now()); refused != nil {
@@ -64,7 +64,7 @@ func (o *Opener) Handle(m protocol.Message) {
 		o.enqueue(&protocol.Error{
 			RequestID: protocol.RequestID(m),
 			Code:      protocol.CodeBadMessage,
-			Message:   "page.open comes first",
+			Message:   "page.open must come first",
 		})
 		return
 	}
@@ -116,10 +116,10 @@ func (o *Opener) enqueue(m protocol.Message) {
 	}
 }
 
-// Refuse answers a frame that was no message.
+// Refuse answers an invalid frame.
 func (o *Opener) Refuse(e *protocol.Error) { o.enqueue(e) }
 
-// End lets Next return reason, after the queued messages.
+// End makes Next return reason, after the queued messages.
 func (o *Opener) End(reason error) {
 	o.once.Do(func() {
 		o.reason = reason
@@ -144,7 +144,7 @@ func (o *Opener) Next(done <-chan struct{}) (protocol.Message, error) {
 	}
 }
 
-// Leave notes that the connection has ended. The pages stay for a while.
+// Leave handles the end of the connection. The pages stay for a while.
 func (o *Opener) Leave() {
 	o.links.mu.Lock()
 	delete(o.links.openers, o)

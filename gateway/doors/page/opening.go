@@ -14,55 +14,55 @@ import (
 	"terminalproxy/protocol/pace"
 )
 
-// Terms say what the pages of an opening may do, until when, and for whom. Role, Expires and Dial
-// are required.
+// Terms are the rights of an opening's pages, their duration and their callbacks. Role, Expires and
+// Dial are required.
 type Terms struct {
 	// Role is the role of the pages: RoleViewer or RoleOwner.
 	Role auth.Role
-	// Session is the session that pages are limited to, or "".
+	// Session is the only session that pages may see; "" means all.
 	Session string
-	// Expires is the end of the opening, by the clock on the wall.
+	// Expires is the end of the opening, by the wall clock.
 	Expires time.Time
-	// Secret makes the ids of the pages: with the same secret a key has the same id in every
-	// opening. "" makes a random one.
+	// Secret determines the ids of the pages: with the same secret a key has the same id in every
+	// opening. "" stands for a random one.
 	Secret string
 	// Dial connects to the gateway for one page.
 	Dial func(context.Context) (Link, error)
-	// NotifyAfter is how long an agent waits, without a viewer, before pages that want to be
-	// notified are; default 10 s.
+	// NotifyAfter is how long an agent waits, without a viewer, before subscribed pages are
+	// notified; default 10 s.
 	NotifyAfter time.Duration
-	// Count counts a page's connection with its owner. A page reads its error, and comes back
+	// Count counts a page's connection for its owner. The page shows its error, and connects again
 	// later. It may be nil.
 	Count func(*http.Request) error
-	// Admit asks the user whether an owner's page may come in, until ctx ends, and makes its key
-	// one that proxies believe. leave takes that back and is called once. Admit is called from a
+	// Admit asks the user whether an owner's page may enter, until ctx ends, and registers its key
+	// with the proxies. leave removes the key again; it is called once. Admit is called from a
 	// goroutine of its own.
 	Admit func(ctx context.Context, v Visitor) (leave func(), err error)
-	// Records answers one page's connection about recordings; it may be nil. Only owners' pages
-	// ask.
+	// Records answers requests about recordings on one page's connection; it may be nil. Only
+	// owners' pages send them.
 	Records func() Records
-	// Entered is called for every page that has come in, and Left for every one of them that is
-	// over. They may be nil.
+	// Entered is called when a page has entered, and Left when one that entered has ended. They may
+	// be nil.
 	Entered, Left func(Visitor)
 }
 
-// Opening holds the links of one gateway open, one after the other, and the pages that came in by
-// them. All methods may be called from any goroutine.
+// Opening holds the links of one gateway open, one at a time, and the pages that entered by them.
+// All methods may be called from any goroutine.
 type Opening struct {
 	door  *Door
 	terms Terms
-	ctx   context.Context // its cause says why it is over
+	ctx   context.Context // its cause is the reason of the end
 	over  context.CancelCauseFunc
 
 	// The rest is guarded by Door.mu.
-	code     string // "" when it was used
+	code     string // "" after its use
 	codeEnds time.Time
 	visitors map[string]*visitor
 	sockets  int
 	watched  bool // for agents that wait
 }
 
-// Open makes an opening, which has no link yet.
+// Open creates an opening, which has no link yet.
 func (d *Door) Open(t Terms) (*Opening, error) {
 	t.Secret = cmp.Or(t.Secret, rand.Text())
 	o := &Opening{door: d, terms: t, visitors: make(map[string]*visitor)}
@@ -77,7 +77,7 @@ func (d *Door) Open(t Terms) (*Opening, error) {
 	return o, nil
 }
 
-// Code makes the code of a new link. The code before it becomes invalid.
+// Code returns the code of a new link. The previous code becomes invalid.
 func (o *Opening) Code() string {
 	o.door.mu.Lock()
 	defer o.door.mu.Unlock()
@@ -85,14 +85,13 @@ func (o *Opening) Code() string {
 	return o.code
 }
 
-// Done is closed when the opening is over: by EndOpening, with its door, or because its time is
-// over.
+// Done is closed when the opening has ended: by EndOpening, with its door, or at Expires.
 func (o *Opening) Done() <-chan struct{} { return o.ctx.Done() }
 
-// Err returns the reason why the opening is over, or nil.
+// Err returns the reason of the opening's end, or nil.
 func (o *Opening) Err() error { return context.Cause(o.ctx) }
 
-// EndOpening ends the opening for a reason. Every page is told, and their keys become invalid.
+// EndOpening ends the opening for a reason. It tells every page, and their keys become invalid.
 func (o *Opening) EndOpening(why error) {
 	o.over(why)
 	d := o.door
@@ -108,7 +107,7 @@ func (o *Opening) EndOpening(why error) {
 	}
 }
 
-// endOnTime ends the opening when its time is over.
+// endOnTime ends the opening at Expires.
 func (o *Opening) endOnTime() {
 	now := o.door.cfg.Now
 	for {
@@ -117,28 +116,29 @@ func (o *Opening) endOnTime() {
 			o.EndOpening(errOver)
 			return
 		}
-		if pace.Pause(o.ctx, min(left, o.door.cfg.Times.Look)) != nil {
+		if pace.Pause(o.ctx, min(left, o.door.cfg.Times.ClockCheck)) != nil {
 			return
 		}
 	}
 }
 
-// errUnspent is the answer to an invalid code.
-var errUnspent = errors.New("no link has this code")
+// errInvalidCode is the error of useCode.
+var errInvalidCode = errors.New("no link has this code")
 
-// useCode uses a code up, and returns its opening. It compares all codes, each in constant time.
+// useCode invalidates a code, and returns its opening. It compares all codes, each in constant
+// time.
 func (d *Door) useCode(code string) (*Opening, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var found *Opening
 	for o := range d.openings {
-		good := o.code != "" && d.cfg.Now().Before(o.codeEnds) && o.ctx.Err() == nil
-		if subtle.ConstantTimeCompare([]byte(code), []byte(o.code)) == 1 && good {
+		valid := o.code != "" && d.cfg.Now().Before(o.codeEnds) && o.ctx.Err() == nil
+		if subtle.ConstantTimeCompare([]byte(code), []byte(o.code)) == 1 && valid {
 			found = o
 		}
 	}
 	if found == nil {
-		return nil, errUnspent
+		return nil, errInvalidCode
 	}
 	found.code = ""
 	return found, nil

@@ -73,7 +73,7 @@ func TestAPageMayBecomeKnownSoon(t *testing.T) {
 	b := h.browser()
 	got := b.ask("p-aaaaaaaaaa", h.clock.time().UnixMilli())
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
-	require.Contains(t, got.fields["error"], "the server has just started, and does not know the page yet: try again")
+	require.Contains(t, got.fields["error"], "the server has just started and does not know the page yet: try again")
 	h.clock.pass(time.Minute)
 	require.Equal(t, http.StatusForbidden, b.ask("p-aaaaaaaaaa", h.clock.time().UnixMilli()).status)
 }
@@ -94,7 +94,7 @@ func TestAClosingDoorTellsItsPages(t *testing.T) {
 	h := openDoor(t, nil)
 	s, l := h.visit()
 	silent, _ := h.knock()
-	h.door.ShutForMove()
+	h.door.CloseForMove()
 	code, _ := s.end()
 	require.Equal(t, 1012, code)
 	code, _ = silent.end()

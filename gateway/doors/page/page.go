@@ -2,9 +2,9 @@
 // files, and the connection of a page. A page is a client of the gateway like others; its messages
 // are filtered by the role of the link that opened it. The package depends neither on how the
 // gateway is reached nor on the switchboard. A page makes an Ed25519 key (RFC 8032), enters with
-// the code of a link, and signs for a ticket that opens one WebSocket. PROTOCOL.md, "Web pages",
-// describes the exchange. One gateway open makes an [Opening]; a server has many of them, which are
-// [Links].
+// the code of a link, and signs a request for a ticket, which opens one WebSocket. PROTOCOL.md,
+// "Web pages", describes the exchange. One gateway open makes an [Opening]; a server has many of
+// them, in [Links].
 package page
 
 import (
@@ -28,25 +28,25 @@ import (
 // Link is a connection to the gateway. Send and Next are called from one goroutine each, Close from
 // any; Close ends both.
 type Link interface {
-	// Send passes on a page's message. A *protocol.FieldError is about that message; another error
-	// is the end.
+	// Send forwards a page's message. A *protocol.FieldError concerns that message only; any other
+	// error ends the link.
 	Send(m protocol.Message) error
-	// Next returns the next frame of the gateway. An error is the end.
+	// Next returns the next frame of the gateway. An error ends the link.
 	Next() ([]byte, error)
 	Close()
 }
 
-// Config configures a door; all of it may be left out.
+// Config configures a door; the zero value is valid.
 type Config struct {
-	// Hosts are further names of this server; see [auth.Guard].
+	// Hosts are additional names of this server; see [auth.Guard].
 	Hosts []string
 	// Version is the product's version.
 	Version string
-	// GathersUntil is the time until which the link of an unknown page may be on its way back here.
+	// GathersUntil is the time until which the opener of an unknown page may be reconnecting.
 	GathersUntil time.Time
 	// Push sends notifications; nil makes one with a key of its own.
 	Push *push.Sender
-	// Log gets the faults of pages; nil discards them.
+	// Log gets errors of pages; nil discards them.
 	Log *slog.Logger
 	// Now is the clock; nil is the system's.
 	Now func() time.Time
@@ -54,58 +54,59 @@ type Config struct {
 	Times Times
 }
 
-// Times are the rhythm of a door.
+// Times are the time limits and intervals of a door.
 type Times struct {
-	Hello   time.Duration // a page may take for its first frame; default 5 s
-	Ask     time.Duration // the user may take to answer; default 2 min
+	Hello   time.Duration // until a page's first frame; default 5 s
+	Ask     time.Duration // for the user's answer; default 2 min
 	Ping    time.Duration // between pings; default 20 s
-	Silence time.Duration // without any frame ends a connection; default 45 s
-	Write   time.Duration // one frame may take, else the page is cut off; default 5 s
+	Silence time.Duration // without any frame, which ends a connection; default 45 s
+	Write   time.Duration // for writing one frame, else the page is disconnected; default 5 s
 	Linger  time.Duration // for a page to read a close frame; default 1 s
-	// between looks at the clock, since a timer does not count while the computer sleeps; default
+	// between checks of the clock, because timers do not count while the computer sleeps; default
 	// 10 s
-	Look time.Duration
+	ClockCheck time.Duration
 }
 
 func (t Times) withDefaults() Times {
 	return Times{
-		Hello:   cmp.Or(t.Hello, 5*time.Second),
-		Ask:     cmp.Or(t.Ask, 2*time.Minute),
-		Ping:    cmp.Or(t.Ping, 20*time.Second),
-		Silence: cmp.Or(t.Silence, 45*time.Second),
-		Write:   cmp.Or(t.Write, 5*time.Second),
-		Linger:  cmp.Or(t.Linger, time.Second),
-		Look:    cmp.Or(t.Look, 10*time.Second),
+		Hello:      cmp.Or(t.Hello, 5*time.Second),
+		Ask:        cmp.Or(t.Ask, 2*time.Minute),
+		Ping:       cmp.Or(t.Ping, 20*time.Second),
+		Silence:    cmp.Or(t.Silence, 45*time.Second),
+		Write:      cmp.Or(t.Write, 5*time.Second),
+		Linger:     cmp.Or(t.Linger, time.Second),
+		ClockCheck: cmp.Or(t.ClockCheck, 10*time.Second),
 	}
 }
 
 // Bounds of a door.
 const (
-	codeFor      = time.Minute       // a link is good
-	ticketFor    = 30 * time.Second  // a ticket is good
-	clockSpan    = time.Minute       // a signature may be older or younger than our clock
+	codeFor      = time.Minute       // a link is valid
+	ticketFor    = 30 * time.Second  // a ticket is valid
+	clockSpan    = time.Minute       // a signature's time may differ from the door's clock
 	maxPages     = protocol.MaxPages // of an opening at once
-	maxSockets   = 16                // of all pages of an opening
-	maxStrangers = 64                // connections of one address before their hello
-	maxGuesses   = 16                // wrong codes of one address whose answers wait
-	maxTickets   = 8                 // of a page, not used yet
-	maxMoments   = 240               // signatures of a page in the span of the clock
+	maxSockets   = 16                // of all pages of an opening together
+	maxStrangers = 64                // connections from one address before their hello
+	maxGuesses   = 16                // wrong codes from one address whose answers are delayed
+	maxTickets   = 8                 // unused ones of a page
+	maxMoments   = 240               // signatures of a page within clockSpan
 	maxBody      = 4 << 10           // bytes of a request, and of a hello
-	// maxPassed bounds a passed frame, in bytes, except for a person's words in a conversation.
-	maxPassed = 4 << 10
-	badFrames = 3 // in a row end a connection
+	// maxForwarded bounds a forwarded frame, in bytes, except for a person's text in a
+	// conversation.
+	maxForwarded = 4 << 10
+	badFrames    = 3 // in a row end a connection
 )
 
-// These are the reasons for the end of a page. A page reads them.
+// Reasons for the end of a page. The page shows them.
 var (
 	errClosed  = errors.New("the page was closed in the terminal that opened it")
 	errOver    = errors.New("the page's time is up: run gateway open again")
-	errRefused = errors.New("the user did not let this page in")
-	errAside   = errors.New("other pages came in: open a new link")
+	errRefused = errors.New("the user did not admit this page")
+	errEvicted = errors.New("other pages took its place: open a new link")
 )
 
-// Door admits pages and serves them: those of its openings. It is an http.Handler. All methods may
-// be called from any goroutine.
+// Door admits and serves pages, those of its openings. It is an http.Handler. All methods may be
+// called from any goroutine.
 type Door struct {
 	cfg      Config
 	files    *files
@@ -114,7 +115,7 @@ type Door struct {
 	failures auth.Failures
 	refused  atomic.Uint64 // codes and tickets
 
-	ctx  context.Context // its cause says why the door is shut
+	ctx  context.Context // its cause is the reason for closing
 	shut context.CancelCauseFunc
 	wg   sync.WaitGroup // questions, connections, clocks
 
@@ -123,10 +124,10 @@ type Door struct {
 	visitors  map[string]*visitor // of all openings
 	tickets   map[string]ticket
 	strangers map[string]int // connections before their hello, by address
-	guesses   map[string]int // wrong codes that wait, by address
+	guesses   map[string]int // delayed answers to wrong codes, by address
 }
 
-// New makes a door without an opening. Close it.
+// New returns a door without an opening. The caller closes it.
 func New(cfg Config) (*Door, error) {
 	files, err := readFiles()
 	if err != nil {
@@ -188,30 +189,30 @@ func (d *Door) Serve(ln net.Listener) error {
 	}
 	defer context.AfterFunc(d.ctx, func() { _ = h.Close() })()
 	err := h.Serve(ln)
-	d.shutAll(err) // without a listener no page comes in
+	d.closeAll(err) // without a listener no page can enter
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
 }
 
-// Close shuts the door. Every page is told that it is over, their keys become invalid, and all
-// goroutines have ended.
+// Close closes the door: it tells every page, their keys become invalid, and all goroutines have
+// ended when it returns.
 func (d *Door) Close() {
-	d.shutAll(errClosed)
+	d.closeAll(errClosed)
 	d.wg.Wait()
 	d.cfg.Push.Close()
 }
 
-// ShutForMove shuts the door, but tells pages to come back.
-func (d *Door) ShutForMove() {
-	d.shutAll(errMoved)
+// CloseForMove closes the door, but tells pages to connect again.
+func (d *Door) CloseForMove() {
+	d.closeAll(errMoved)
 	d.wg.Wait()
 	d.cfg.Push.Close()
 }
 
-// shutAll shuts the door for a reason, with all openings.
-func (d *Door) shutAll(why error) {
+// closeAll closes the door for a reason, with all openings.
+func (d *Door) closeAll(why error) {
 	d.shut(why)
 	d.mu.Lock()
 	var all []*Opening

@@ -6,17 +6,17 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Records answers one page about recordings: records.list and records.read. One goroutine uses it.
-// Closing it releases all that the page had open.
+// Records answers one page's requests about recordings: records.list and records.read. One
+// goroutine uses it. Close releases everything that the page had open.
 type Records interface {
 	Answer(ctx context.Context, m protocol.Message) protocol.Message
 	Close()
 }
 
-// recordsAhead bounds a page's open questions about recordings.
-const recordsAhead = 4
+// maxRecordsRequests bounds a page's open requests about recordings.
+const maxRecordsRequests = 4
 
-// isRecordsRequest reports whether m is for the door and not for the gateway.
+// isRecordsRequest reports whether the door answers m, and not the gateway.
 func isRecordsRequest(m protocol.Message) bool {
 	switch m.(type) {
 	case *protocol.RecordsList, *protocol.RecordsRead:
@@ -25,13 +25,13 @@ func isRecordsRequest(m protocol.Message) bool {
 	return false
 }
 
-// queueRecordsRequest queues a question about recordings, and never waits: a reclaim must not stand
-// behind it. It returns an immediate refusal, or nil.
+// queueRecordsRequest queues a request about recordings. It never waits, because a reclaim must not
+// queue behind it. It returns an immediate refusal, or nil.
 func (c *conn) queueRecordsRequest(m protocol.Message) *protocol.Error {
 	refused := &protocol.Error{
 		RequestID: protocol.RequestID(m),
 		Code:      protocol.CodeUnavailable,
-		Message:   "no recordings are known here: gateway open shows them where the programs run",
+		Message:   "this server has no recordings: run gateway open where the programs run",
 	}
 	if c.page.opening.terms.Records == nil {
 		return refused
@@ -40,13 +40,13 @@ func (c *conn) queueRecordsRequest(m protocol.Message) *protocol.Error {
 	case c.replays <- m:
 		return nil
 	default:
-		refused.Code, refused.Message = protocol.CodeBusy, "too many questions about "+
+		refused.Code, refused.Message = protocol.CodeBusy, "too many requests about "+
 			"recordings at once"
 		return refused
 	}
 }
 
-// answerRecords answers questions about recordings until ctx ends.
+// answerRecords answers requests about recordings until ctx ends.
 func (c *conn) answerRecords(ctx context.Context) {
 	var records Records
 	for {
@@ -62,7 +62,7 @@ func (c *conn) answerRecords(ctx context.Context) {
 			}
 			frame, err := protocol.Encode(records.Answer(ctx, m))
 			if err == nil {
-				// a page that does not take it is cut off, which the reader notes
+				// a page that does not read it in time is disconnected, which the reader notices
 				_ = c.write(frame)
 			}
 		}

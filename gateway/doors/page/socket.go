@@ -19,11 +19,11 @@ import (
 
 var (
 	errHello  = errors.New("the first frame must be a hello with a ticket")
-	errMoved  = errors.New("the gateway is away or has moved: connect again")
-	errUnread = errors.New("the page sends refused messages and does not read the answers")
+	errMoved  = errors.New("the gateway is unreachable or has moved: connect again")
+	errUnread = errors.New("the page keeps sending refused messages and does not read the answers")
 )
 
-// closedError explains why a page ended, retryLaterError why it has to come back later.
+// closedError is the reason of a page's end, retryLaterError the reason why it must connect later.
 type (
 	closedError     struct{ error }
 	retryLaterError struct{ error }
@@ -31,13 +31,13 @@ type (
 
 func (e closedError) Unwrap() error { return e.error }
 
-// TurnAway answers a request that there is no room for, with a sentence. A WebSocket gets it in its
-// close frame, since a page cannot read more.
+// TurnAway answers a request for which there is no room. A WebSocket gets the reason in its close
+// frame, because a page cannot read anything else.
 func (d *Door) TurnAway(w http.ResponseWriter, r *http.Request, why error) {
 	w.Header().Set("Connection", "close")
 	if !websocket.IsWebSocketUpgrade(r) {
 		withSecurityHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodGet { // a person reads it
+			if r.Method == http.MethodGet { // a person reads the answer
 				http.Error(w, why.Error(), http.StatusTooManyRequests)
 				return
 			}
@@ -76,8 +76,8 @@ func (d *Door) serveSocket(w http.ResponseWriter, r *http.Request) {
 	c := &conn{
 		door:     d,
 		socket:   socket,
-		refusals: make(chan []byte, refusalsAhead),
-		replays:  make(chan protocol.Message, recordsAhead),
+		refusals: make(chan []byte, maxRefusals),
+		replays:  make(chan protocol.Message, maxRecordsRequests),
 	}
 	defer func() { _ = socket.Close() }()
 	v, leave, err := c.readHello()
@@ -102,7 +102,7 @@ func termsRights(t Terms) rights.Set {
 	}
 }
 
-// addConn counts one more connection that Close waits for.
+// addConn counts a connection that Close waits for. It returns false if the door is closed.
 func (d *Door) addConn() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -119,13 +119,13 @@ type conn struct {
 	socket *websocket.Conn
 	page   *visitor
 	link   Link
-	filter filter // owned by the reader, but for toPage
-	// refusals are frames for the page. The reader queues them, since a write may wait for the page,
-	// and a take-back must not wait with it.
+	filter filter // owned by the reader, except toPage
+	// refusals are frames for the page. The reader queues them, because a write may wait for the
+	// page, and a reclaim must not wait with it.
 	refusals chan []byte
-	// replays are questions about recordings, which are answered one after the other.
+	// replays are requests about recordings, answered one at a time.
 	replays chan protocol.Message
-	// ending is set when a close frame is sent. Later frames have no effect.
+	// ending is set when a close frame is sent. Later frames are ignored.
 	ending  atomic.Bool
 	writing sync.Mutex // gorilla allows one writer
 }
@@ -150,7 +150,7 @@ func (c *conn) readHello() (v *visitor, free func(), err error) {
 	return c.door.useTicket(in.Ticket)
 }
 
-// serveFrames copies frames until one of the ends closes.
+// serveFrames forwards frames until one of the ends closes.
 func (c *conn) serveFrames(r *http.Request) {
 	over := c.connectGateway(r)
 	if over == nil {
@@ -178,7 +178,7 @@ func (c *conn) connectGateway(r *http.Request) error {
 		}
 		return closedError{context.Cause(c.page.ctx)}
 	case err != nil:
-		c.door.cfg.Log.Info("no gateway for a page", "error", err)
+		c.door.cfg.Log.Info("a page could not reach the gateway", "error", err)
 		return errMoved
 	}
 	c.link = link
@@ -208,10 +208,10 @@ func (c *conn) connectGateway(r *http.Request) error {
 	return err
 }
 
-// copyFrames passes frames on in both directions. It returns when one of them ends, or the page,
-// and leaves nothing running.
+// copyFrames forwards frames in both directions. It returns when a direction or the page ends, and
+// leaves nothing running.
 func (c *conn) copyFrames() (over error) {
-	// one end of each direction, and one of a frame
+	// the end of each direction, and that of a bad frame
 	ends, done, read := make(chan error, 3), make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
 	// All of them end by done, by the link or by the socket, which are closed below.
@@ -224,7 +224,7 @@ func (c *conn) copyFrames() (over error) {
 	case over = <-ends:
 	case <-c.page.ctx.Done():
 	}
-	if c.page.ctx.Err() != nil { // the page is over, so it must not come back
+	if c.page.ctx.Err() != nil { // the page has ended, so it must not reconnect
 		over = closedError{context.Cause(c.page.ctx)}
 	}
 	close(done)
@@ -233,15 +233,15 @@ func (c *conn) copyFrames() (over error) {
 	c.sendClose(over)
 	select {
 	case <-read:
-	case <-time.After(c.door.cfg.Times.Linger): // it is stuck
+	case <-time.After(c.door.cfg.Times.Linger): // the reader is stuck
 	}
 	_ = c.socket.Close()
 	wg.Wait()
 	return over
 }
 
-// readPage passes on the page's permitted messages. After the first fault it reads on, for the page
-// to read why.
+// readPage forwards the page's permitted messages. After the first error it keeps reading, so that
+// the page can read the reason.
 func (c *conn) readPage(ends chan<- error) {
 	c.socket.SetReadLimit(protocol.MaxAgentMessage) // beyond it gorilla sends close 1009
 	c.socket.SetPingHandler(nil)
@@ -270,7 +270,7 @@ func (c *conn) readPage(ends chan<- error) {
 	}
 }
 
-// sendClose sends the close frame for an end and gives the page a moment to read it.
+// sendClose sends the close frame for an end, and gives the page a moment to read it.
 func (c *conn) sendClose(over error) {
 	c.ending.Store(true)
 	deadline := time.Now().Add(c.door.cfg.Times.Linger)
@@ -284,7 +284,7 @@ func (c *conn) sendClose(over error) {
 	_ = c.socket.SetReadDeadline(deadline)
 }
 
-// closeCode returns the code of a close frame (RFC 6455, section 7.4), or 0 without a frame.
+// closeCode returns the code of a close frame (RFC 6455, section 7.4), or 0 if none is sent.
 func closeCode(over error) int {
 	if errors.Is(over, errMoved) {
 		return websocket.CloseServiceRestart
@@ -307,7 +307,7 @@ func closeCode(over error) int {
 // unread data resets the connection, and the close frame would be lost.
 func (c *conn) drainRead() { _, _ = io.CopyN(io.Discard, c.socket.NetConn(), 8<<20) }
 
-// extendDeadline moves the end of the page's silence, unless the connection is ending anyway.
+// extendDeadline postpones the read deadline, unless the connection is ending.
 func (c *conn) extendDeadline() error {
 	if c.ending.Load() {
 		return nil
@@ -345,8 +345,8 @@ func (c *conn) handleFrame(kind int, frame []byte) error {
 	}
 }
 
-// refusalsAhead bounds the refusals that wait for a page to read.
-const refusalsAhead = 64
+// maxRefusals bounds the refusals that a page has not read.
+const maxRefusals = 64
 
 func asMoved(err error) error {
 	if err != nil {
@@ -355,7 +355,7 @@ func asMoved(err error) error {
 	return nil
 }
 
-// writePage passes on the gateway's frames.
+// writePage forwards the gateway's frames.
 func (c *conn) writePage() error {
 	for {
 		frame, err := c.link.Next()
@@ -371,8 +371,8 @@ func (c *conn) writePage() error {
 	}
 }
 
-// write sends one frame. A page that does not take it in time is cut off, since the frame is
-// unfinished then.
+// write sends one frame. A page that does not read it in time is disconnected, because the frame is
+// then incomplete.
 func (c *conn) write(frame []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -386,8 +386,8 @@ func (c *conn) write(frame []byte) error {
 	return err
 }
 
-// writeRefusalsAndPings writes what the door itself sends to a page. Pings distinguish an idle page
-// from a dead one.
+// writeRefusalsAndPings writes the door's own frames to a page. Pings distinguish an idle page from
+// a dead one.
 func (c *conn) writeRefusalsAndPings(done <-chan struct{}) {
 	tick := time.NewTicker(c.door.cfg.Times.Ping)
 	defer tick.Stop()
@@ -396,9 +396,9 @@ func (c *conn) writeRefusalsAndPings(done <-chan struct{}) {
 		case <-done:
 			return
 		case frame := <-c.refusals:
-			_ = c.write(frame) // it closes the connection if it fails; then the reader says so
+			_ = c.write(frame) // a failure closes the connection, which the reader reports
 		case <-tick.C:
-			// It fails only when the connection is ending; then the reader says so.
+			// This fails only when the connection is ending, which the reader reports.
 			_ = c.socket.WriteControl(
 				websocket.PingMessage,
 				nil,

@@ -200,7 +200,7 @@ func TestATicketOpensOneConnection(t *testing.T) {
 	for name, ticket := range map[string]string{"pushed out": pushed, "none": "", "guessed": strings.Repeat("a", 26)} {
 		code, why := h.connect(ticket).end()
 		require.Equal(t, 1008, code, name)
-		require.Contains(t, why, "the ticket is not known", name)
+		require.Contains(t, why, "the ticket is unknown", name)
 	}
 	h.clock.pass(31 * time.Second)
 	for name, ticket := range map[string]string{"expired": expired, "old": old} {
@@ -221,7 +221,7 @@ func TestATicketEndsWithItsPage(t *testing.T) {
 	}
 	code, why := h.connect(ticket).end()
 	require.Equal(t, 1008, code)
-	require.Contains(t, why, "other pages came in")
+	require.Contains(t, why, "other pages took its place")
 	require.Empty(t, h.links, "the gateway was dialled for it")
 }
 
@@ -272,7 +272,7 @@ func TestSilentConnectionsAreBounded(t *testing.T) {
 		silent = append(silent, s)
 	}
 	s, _ := h.knock()
-	s.ends(websocket.CloseTryAgainLater, "64 connections of your address")
+	s.ends(websocket.CloseTryAgainLater, "64 connections from your address")
 	silent[0].leave()
 	b := h.newPage()
 	for until, frame := time.Now().Add(fake.Soon), []byte(nil); frame == nil; {
@@ -379,7 +379,7 @@ func TestAGatewayThatGoesAway(t *testing.T) {
 	h := openDoor(t, nil)
 	s, l := h.visit()
 	close(l.frames)
-	s.ends(1012, "the gateway is away or has moved: connect again")
+	s.ends(1012, "the gateway is unreachable or has moved: connect again")
 	l.ended(t)
 	none := openDoor(t, func(c *setup) {
 		c.Dial = func(context.Context) (page.Link, error) { return nil, errors.New("nobody serves") }

@@ -12,5 +12,5 @@ func (d *Door) Stats() (connected int, refused uint64) {
 	return connected, d.refused.Load()
 }
 
-// Stats returns those of the door.
+// Stats returns the statistics of the door.
 func (l *Links) Stats() (connected int, refused uint64) { return l.door.Stats() }

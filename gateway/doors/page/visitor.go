@@ -17,7 +17,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Visitor is a page that came in, or wants to.
+// Visitor is a page that has entered, or asks to.
 type Visitor struct {
 	ID    string
 	Role  auth.Role
@@ -25,20 +25,21 @@ type Visitor struct {
 	Words []string // see [Words]
 }
 
-// visitor is a page with a code. A page that comes with the same key again is the same visitor.
+// visitor is a page that used a code. A page that comes with the same key again is the same
+// visitor.
 type visitor struct {
 	Visitor
 	opening *Opening
-	ctx     context.Context // its cause says why the page is over
+	ctx     context.Context // its cause is the reason of the page's end
 	end     context.CancelCauseFunc
 
 	// The rest is guarded by Door.mu.
 	pending bool      // the user has not answered, or was not asked
-	leave   func()    // takes the key back; nil if it was not made known
+	leave   func()    // removes the key from the proxies; nil if it was not registered
 	sockets int       // open
-	seen    time.Time // came, or had a connection last
+	seen    time.Time // when it entered, or last had a connection
 	moments map[int64]time.Time
-	push    *push.Subscription // for its notifications; nil without any
+	push    *push.Subscription // nil without notifications
 }
 
 // ticket opens one WebSocket.
@@ -53,7 +54,7 @@ func ID(secret string, key ed25519.PublicKey) string {
 	return "p-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:10]
 }
 
-// newVisitor returns the page of a key, not yet in.
+// newVisitor returns the page of a key, not registered yet.
 func (o *Opening) newVisitor(key ed25519.PublicKey, words []string) *visitor {
 	return &visitor{
 		Visitor: Visitor{ID: ID(o.terms.Secret, key), Role: o.terms.Role, Key: key, Words: words},
@@ -64,7 +65,7 @@ func (o *Opening) newVisitor(key ed25519.PublicKey, words []string) *visitor {
 	}
 }
 
-// admitKey returns the page of a key. It makes one if needed.
+// admitKey returns the page of a key, and registers a new one.
 func (o *Opening) admitKey(key ed25519.PublicKey, words []string) (*visitor, error) {
 	d, v := o.door, o.newVisitor(key, words)
 	d.mu.Lock()
@@ -90,14 +91,14 @@ func (o *Opening) admitKey(key ed25519.PublicKey, words []string) (*visitor, err
 	return v, nil
 }
 
-// registerLocked makes a page known.
+// registerLocked registers a page.
 func (o *Opening) registerLocked(v *visitor) {
 	v.ctx, v.end = context.WithCancelCause(o.ctx)
 	o.visitors[v.ID], o.door.visitors[v.ID] = v, v
 }
 
-// evictIdleLocked makes room: it ends the page that has been without a connection for the longest
-// time. Call the result without the lock. A page that the user is being asked about stays.
+// evictIdleLocked makes room if needed: it ends the page that has been without a connection for the
+// longest time. Call the result without the lock. A page that the user is being asked about stays.
 func (o *Opening) evictIdleLocked() (then func()) {
 	if len(o.visitors) < maxPages {
 		return func() {}
@@ -113,11 +114,11 @@ func (o *Opening) evictIdleLocked() (then func()) {
 	}
 	return o.door.removeLocked(
 		slices.MinFunc(idle, func(x, y *visitor) int { return x.seen.Compare(y.seen) }),
-		errAside,
+		errEvicted,
 	)
 }
 
-// removeLocked ends a page. Call the result without the lock; it takes the page's key back.
+// removeLocked ends a page. Call the result without the lock; it removes the page's key.
 func (d *Door) removeLocked(v *visitor, why error) (then func()) {
 	delete(v.opening.visitors, v.ID)
 	delete(d.visitors, v.ID)
@@ -134,7 +135,7 @@ func (d *Door) removeLocked(v *visitor, why error) (then func()) {
 	}
 }
 
-// askUser lets the user decide about an owner's page.
+// askUser asks the user about an owner's page.
 func (o *Opening) askUser(v *visitor) {
 	d := o.door
 	ctx, cancel := context.WithTimeout(v.ctx, d.cfg.Times.Ask)
@@ -143,12 +144,12 @@ func (o *Opening) askUser(v *visitor) {
 	d.mu.Lock()
 	then := func() {}
 	switch {
-	case v.ctx.Err() != nil: // it is over already
+	case v.ctx.Err() != nil: // it has ended meanwhile
 		if err == nil {
 			then = leave
 		}
 	case err != nil:
-		d.cfg.Log.Info("a page was not let in", "page", v.ID, "error", err)
+		d.cfg.Log.Info("a page was not admitted", "page", v.ID, "error", err)
 		then = d.removeLocked(v, errRefused)
 	default:
 		v.pending, v.leave = false, leave
@@ -172,7 +173,7 @@ func TicketBytes(pageID string, at int64) []byte {
 	return []byte(protocol.Version + " ticket\n" + pageID + "\n" + strconv.FormatInt(at, 10) + "\n")
 }
 
-// issueTicket returns a ticket for a signature, which is good once and about now.
+// issueTicket returns a ticket for a signature, which is valid once, and only about now.
 func (d *Door) issueTicket(pageID string, at int64, signature []byte) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -210,7 +211,7 @@ func (d *Door) issueTicket(pageID string, at int64, signature []byte) (string, e
 	return name, nil
 }
 
-// forgetTickets removes invalid tickets, and the oldest of a page that has as many as it may.
+// forgetTickets removes invalid tickets, and the oldest of a page that has its maximum.
 func (d *Door) forgetTickets(v *visitor, now time.Time) {
 	type named struct {
 		name string
@@ -233,8 +234,8 @@ func (d *Door) forgetTickets(v *visitor, now time.Time) {
 	}
 }
 
-// useTicket returns the page that a ticket was given to, with a slot for its connection; free gives
-// the slot back.
+// useTicket returns the page that a ticket was issued to, and reserves a slot for its connection
+// until free is called.
 func (d *Door) useTicket(name string) (v *visitor, free func(), err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -137,7 +137,7 @@ func TestTheNinthPageTakesThePlaceOfAnIdleOne(t *testing.T) {
 
 // The wall clock counts, as after a night in which the computer slept.
 func TestADoorShutsWhenItsTimeIsOver(t *testing.T) {
-	h := openDoor(t, func(c *setup) { c.Times.Look = time.Millisecond })
+	h := openDoor(t, func(c *setup) { c.Times.ClockCheck = time.Millisecond })
 	s, l := h.visit()
 	h.clock.pass(2 * time.Hour)
 	s.ends(1008, "run gateway open again")

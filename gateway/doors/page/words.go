@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// wordRounds makes each try to find a key with the same words expensive. With the 48 bits of six
-// words that is as good as 61 bits, against an attacker who has two minutes.
+// wordRounds makes each attempt to find a key with the same words expensive. Together with the 48
+// bits of six words this is as good as 61 bits, against an attacker who has two minutes.
 const (
 	wordRounds = 10_000
 	wordSalt   = "terminal-proxy.v1 words"
 	wordCount  = 6
 )
 
-// wordList holds 256 words that can be told apart when they are read aloud.
+// wordList holds 256 words that are easy to tell apart when read aloud.
 var wordList = func() []string {
 	content, _ := static.ReadFile("static/words.txt") // a test counts them
 	return strings.Fields(string(content))
 }()
 
-// Words returns the six words for a page's key. The page shows them, too: with the same words on
-// both sides it is the same key.
+// Words returns the six words for a page's key. The page shows them, too: the same words on both
+// sides mean the same key.
 func Words(key ed25519.PublicKey) ([]string, error) {
 	sum, err := pbkdf2.Key(sha256.New, string(key), []byte(wordSalt), wordRounds, wordCount)
 	if err != nil {

@@ -71,7 +71,7 @@ func (n Flags) Start(ctx context.Context, to Waiting) (stop func()) {
 		waiting.Run(ctx, waiting.Config{
 			Session: to.Session, After: n.After, Log: to.Log,
 			Dial: func(ctx context.Context) (waiting.Link, error) { return to.Dial(ctx) },
-			Tell: func(a waiting.Ask) {
+			Report: func(a waiting.Ask) {
 				for _, p := range posters {
 					p.Post(notify.Note{Text: a.Text(), Link: to.Link(a.SessionID)})
 				}

@@ -139,7 +139,7 @@ func openNotified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *
 	t.Cleanup(cancel)
 	w.own = &browser.Tab{T: t, Ctx: ctx}
 	browser.JS[bool](w.own, recorder)
-	return g, b, w, func() string { return end.Open(within(t, service.Came).Body) }
+	return g, b, w, func() string { return end.Open(within(t, service.Received).Body) }
 }
 
 // deliver lets the browser hand a message to the worker, as from its push service.

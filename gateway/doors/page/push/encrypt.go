@@ -1,6 +1,6 @@
 // Package push sends messages to a browser that may be closed: Web Push (RFC 8030), encrypted for
-// the browser alone (RFC 8291), in the name of the sender's key (VAPID, RFC 8292). It depends on
-// neither sessions nor pages.
+// that browser (RFC 8291) and signed by the sender (VAPID, RFC 8292). It depends on neither
+// sessions nor pages.
 package push
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // Sizes of RFC 8188 and RFC 8291, in bytes.
 const (
-	recordSize = 4096 // of the one record, which every push service has to take
+	recordSize = 4096 // of the single record, which every push service must accept
 	saltSize   = 16
 	authSize   = 16
 	keySize    = 65 // an uncompressed point of P-256

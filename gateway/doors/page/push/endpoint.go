@@ -39,8 +39,8 @@ func checkEndpoint(raw string, private bool) (*url.URL, error) {
 	return u, nil
 }
 
-// reserved are the networks that are not public, beside those that package netip knows (RFC 6890
-// and its registries), and those that lead to other networks: NAT64, 6to4 and Teredo.
+// reserved are the networks that are not public, in addition to those that package netip knows (RFC
+// 6890 and its registries), and those that lead to other networks: NAT64, 6to4 and Teredo.
 var reserved = func() (all []netip.Prefix) {
 	for _, p := range []string{
 		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24",
@@ -53,7 +53,7 @@ var reserved = func() (all []netip.Prefix) {
 	return all
 }()
 
-// isPublic reports whether an address is in use on the Internet.
+// isPublic reports whether an address is a public one of the Internet.
 func isPublic(ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
 	return ip.IsGlobalUnicast() && !ip.IsPrivate() &&

@@ -22,17 +22,16 @@ import (
 // ErrGone means that the browser has ended the subscription.
 var ErrGone = errors.New("the browser has ended the subscription")
 
-// signedFor is how long a signature is valid for a push service, at most a day (RFC 8292, section
-// 2).
+// signedFor is how long a signature is valid, at most a day (RFC 8292, section 2).
 const signedFor = 12 * time.Hour
 
-// Subscription is the address and the keys of a browser that takes messages.
+// Subscription is the address and the keys of a browser that accepts messages.
 type Subscription struct {
 	endpoint *url.URL
 	receiver receiver
 }
 
-// Sender sends messages in the name of a key. Its methods are safe for concurrent use.
+// Sender sends messages signed by its key. Its methods are safe for concurrent use.
 type Sender struct {
 	key     *ecdsa.PrivateKey
 	public  string // in base64url
@@ -41,11 +40,11 @@ type Sender struct {
 	private bool // in tests, a push service may be on this machine
 }
 
-// NewSender returns a sender with a new key. contact is a URL for complaints of a push service,
+// NewSender returns a sender with a new key. contact is a URL by which a push service can complain,
 // https: or mailto:.
 func NewSender(contact string) (*Sender, error) { return newSender(contact, false) }
 
-// NewLocal returns a sender that reaches push services of this machine, for tests. roots certify
+// NewLocal returns a sender that reaches push services on this machine, for tests. roots certify
 // them.
 func NewLocal(contact string, roots *x509.CertPool) (*Sender, error) {
 	s, err := newSender(contact, true)
@@ -76,7 +75,7 @@ func (s *Sender) Key() string { return s.public }
 // Close closes idle connections.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
-// Subscription reads a browser's subscription. Its error is a sentence that names the field.
+// Subscription parses a browser's subscription. Its error is a sentence that names the field.
 func (s *Sender) Subscription(endpoint, p256dh, auth string) (Subscription, error) {
 	u, err := checkEndpoint(endpoint, s.private)
 	if err != nil {
@@ -89,7 +88,7 @@ func (s *Sender) Subscription(endpoint, p256dh, auth string) (Subscription, erro
 // Message is a message for a browser.
 type Message struct {
 	Payload []byte        // at most MaxPayload bytes
-	Keep    time.Duration // how long a push service keeps it for an absent browser
+	Keep    time.Duration // how long a push service keeps it for an unreachable browser
 	Topic   string        // a later message of the same topic replaces it there; may be ""
 }
 
@@ -113,12 +112,12 @@ func (s *Sender) Send(ctx context.Context, to Subscription, m Message) error {
 	case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone:
 		return ErrGone
 	case resp.StatusCode >= 300:
-		return fmt.Errorf("push service %s: it answers %d", to.endpoint.Host, resp.StatusCode)
+		return fmt.Errorf("push service %s answered with status %d", to.endpoint.Host, resp.StatusCode)
 	}
 	return nil
 }
 
-// newRequest makes the request that carries a message, sealed and signed.
+// newRequest builds the request for a message, encrypted and signed.
 func (s *Sender) newRequest(
 	ctx context.Context, to Subscription, m Message,
 ) (*http.Request, error) {

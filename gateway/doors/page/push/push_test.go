@@ -57,7 +57,7 @@ func TestABrowserReadsWhatAPushServiceGets(t *testing.T) {
 	require.NoError(t, err)
 	for _, text := range []string{`{"agent":"claude"}`, "", strings.Repeat("x", MaxPayload)} {
 		require.NoError(t, s.Send(t.Context(), to, Message{Payload: []byte(text), Keep: 10 * time.Minute, Topic: "vim-k3f9"}))
-		r := <-p.Came
+		r := <-p.Received
 		require.Equal(t, text, b.Open(r.Body))
 		if len(text) == MaxPayload {
 			require.Len(t, r.Body, 4096)
@@ -103,10 +103,10 @@ func TestWhatAPushServiceAnswers(t *testing.T) {
 	b := fakepush.NewBrowser(t)
 	to, err := s.Subscription(p.URL+"/secret", b.P256DH(), b.Auth())
 	require.NoError(t, err)
-	for status, want := range map[int]string{404: ErrGone.Error(), 410: ErrGone.Error(), 500: "it answers 500", 307: "it answers 307", 201: ""} {
+	for status, want := range map[int]string{404: ErrGone.Error(), 410: ErrGone.Error(), 500: "answered with status 500", 307: "answered with status 307", 201: ""} {
 		p.Status.Store(int32(status)) //nolint:gosec // small
 		err := s.Send(t.Context(), to, Message{Payload: []byte("x")})
-		<-p.Came
+		<-p.Received
 		if want == "" {
 			require.NoError(t, err)
 			continue

@@ -1,6 +1,6 @@
-// Package waiting reports agents that wait for a person who is not looking. It is an ordinary
-// client of the gateway: it watches the list of sessions, and asks for it again before it reports.
-// It depends neither on how the gateway is reached nor on how people are notified.
+// Package waiting reports agents that wait for a person who is not watching. It is an ordinary
+// client of the gateway: it watches the list of sessions, and reads the list again before it
+// reports. It depends neither on how the gateway is reached nor on how people are notified.
 package waiting
 
 import (
@@ -20,7 +20,7 @@ import (
 // which ends both.
 type Link interface {
 	Send(m protocol.Message) error
-	// Next returns the next frame of the gateway. An error is the end.
+	// Next returns the next frame of the gateway. An error ends the link.
 	Next() ([]byte, error)
 	Close()
 }
@@ -32,15 +32,16 @@ type Ask struct {
 	// Held: the agent has the keyboard and waits with its input or at a password prompt. Otherwise
 	// it asks for the keyboard.
 	Held bool
-	// Chat: the session's coding agent wants an approval or an answer, independent of the keyboard.
+	// Chat: the session's coding agent needs an approval or an answer, independent of the keyboard.
 	Chat bool
-	// Secret is the kind of answer that a program wants which the agent started elsewhere, or "".
+	// Secret is the kind of secret that a program asks for which the agent started elsewhere, or
+	// "".
 	Secret string
 	// Epoch is the session's epoch while the agent waits, or 0 with Chat and Secret.
 	Epoch uint64
 }
 
-// Text describes the ask by agent and session, without the screen or the agent's own words.
+// Text describes the ask by agent and session, without the screen or the agent's own text.
 func (a Ask) Text() string {
 	if a.Secret != "" {
 		return a.Agent + " needs an answer for a program"
@@ -51,19 +52,19 @@ func (a Ask) Text() string {
 	return a.Agent + " asks in " + a.SessionID
 }
 
-// Config configures [Run]. Dial, After and Tell are required.
+// Config configures [Run]. Dial, After and Report are required.
 type Config struct {
 	Dial func(context.Context) (Link, error)
 	// Session is the only session to watch, or "" for all.
 	Session string
-	// Secrets: report programs' questions for secrets, too. It needs an owner's rights.
+	// Secrets: report programs' questions for secrets, too. This needs an owner's rights.
 	Secrets bool
-	// After is how long an agent must wait, while the user neither types nor looks, before it is
+	// After is how long an agent must wait, while the user neither types nor watches, before it is
 	// reported.
 	After time.Duration
-	// Tell reports an ask, once. It must return at once.
-	Tell func(Ask)
-	Log  *slog.Logger // nil discards
+	// Report reports an ask, once. It must return at once.
+	Report func(Ask)
+	Log    *slog.Logger // nil discards
 }
 
 // Pauses between connections.
@@ -80,12 +81,12 @@ func Run(ctx context.Context, conf Config) {
 	}
 	backoff := pace.Backoff{First: firstPause, Longest: maxPause}
 	for {
-		heard, err := w.watchList(ctx)
+		answered, err := w.watchList(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		conf.Log.Debug("lost the list of sessions; reconnecting", "error", err)
-		if heard {
+		if answered {
 			backoff.Reset(0)
 		}
 		if backoff.Pause(ctx) != nil {
@@ -99,7 +100,7 @@ type watch struct {
 	conf       Config
 	open       map[string]*openAsk    // by session
 	secrets    map[string]*openAsk    // questions of programs, by id
-	earlier    map[string]*openAsk    // those of the connection before
+	earlier    map[string]*openAsk    // secrets of the previous connection
 	asking     bool                   // a list request is open
 	listing    string                 // its id
 	pages      []protocol.SessionInfo // its pages so far
@@ -108,29 +109,29 @@ type watch struct {
 	incomplete *protocol.Incomplete   // of the list, or nil
 }
 
-// openAsk is an ask without an answer.
+// openAsk is an unanswered ask.
 type openAsk struct {
-	ask    Ask
-	number uint64            // of the coding agent's oldest request
-	key    protocol.Keyboard // distinguishes the agent's asks
-	asked  time.Time
-	looked time.Time // last known time that the user typed or looked
-	told   bool
+	ask      Ask
+	number   uint64            // of the coding agent's oldest request
+	key      protocol.Keyboard // tells one ask of the agent from the next
+	asked    time.Time
+	watched  time.Time // when the user last typed or watched, as far as known
+	reported bool
 }
 
 // dueAt returns when to report the ask.
 func (w *openAsk) dueAt(after time.Duration) time.Time {
 	since := w.asked
-	if w.looked.After(since) {
-		since = w.looked
+	if w.watched.After(since) {
+		since = w.watched
 	}
 	return since.Add(after)
 }
 
 var errOver = errors.New("the gateway ended the connection")
 
-// watchList watches the list on one connection. heard means that the gateway answered.
-func (w *watch) watchList(ctx context.Context) (heard bool, err error) {
+// watchList watches the list on one connection. answered means that the gateway answered.
+func (w *watch) watchList(ctx context.Context) (answered bool, err error) {
 	link, err := w.conf.Dial(ctx)
 	if err != nil {
 		return false, err
@@ -174,31 +175,31 @@ func (w *watch) watchList(ctx context.Context) (heard bool, err error) {
 // handleFrames handles frames, and requests the list when an ask is due.
 func (w *watch) handleFrames(
 	ctx context.Context, link Link, frames <-chan []byte,
-) (heard bool, err error) {
+) (answered bool, err error) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		timer.Reset(w.untilDue())
 		select {
 		case <-ctx.Done():
-			return heard, ctx.Err()
+			return answered, ctx.Err()
 		case frame, ok := <-frames:
 			if !ok {
-				return heard, errOver
+				return answered, errOver
 			}
-			heard = true
+			answered = true
 			if next := w.handleFrame(frame); next != "" {
 				err = w.requestPage(link, next)
 			}
 		case <-timer.C:
-			w.tellDue(time.Now(), w.secrets)
+			w.reportDue(time.Now(), w.secrets)
 			if w.isDue(time.Now()) {
 				w.pages = nil
 				err = w.requestPage(link, "")
 			}
 		}
 		if err != nil {
-			return heard, err
+			return answered, err
 		}
 	}
 }
@@ -213,12 +214,12 @@ func (w *watch) requestPage(link Link, after string) error {
 func (w *watch) untilDue() time.Duration {
 	delay := time.Hour
 	for _, o := range w.secrets {
-		if !o.told {
+		if !o.reported {
 			delay = min(delay, time.Until(o.dueAt(w.conf.After)))
 		}
 	}
 	for _, o := range w.open {
-		if !o.told && !w.asking {
+		if !o.reported && !w.asking {
 			delay = min(delay, time.Until(o.dueAt(w.conf.After)))
 		}
 	}
@@ -227,7 +228,7 @@ func (w *watch) untilDue() time.Duration {
 
 func (w *watch) isDue(now time.Time) bool {
 	for _, o := range w.open {
-		if !o.told && !w.asking && !now.Before(o.dueAt(w.conf.After)) {
+		if !o.reported && !w.asking && !now.Before(o.dueAt(w.conf.After)) {
 			return true
 		}
 	}
@@ -257,7 +258,7 @@ func (w *watch) handleFrame(frame []byte) (next string) {
 		}
 		w.updateAsks(now, w.pages, true)
 		w.pages, w.asking = nil, false
-		w.tellDue(now, w.open)
+		w.reportDue(now, w.open)
 	case *protocol.SecretAsk:
 		w.addSecret(now, m)
 	case *protocol.SecretEnded:
@@ -266,22 +267,22 @@ func (w *watch) handleFrame(frame []byte) (next string) {
 		if m.RequestID == w.listing { // the next due ask requests it again
 			w.asking = false
 			for _, o := range w.open {
-				o.looked = now
+				o.watched = now
 			}
 		}
 	}
 	return ""
 }
 
-// logIncomplete logs that asks may be missed, and that they are all seen again.
+// logIncomplete logs when asks may be missed, and when that ends.
 func (w *watch) logIncomplete(current *protocol.Incomplete) {
 	switch {
 	case current != nil && w.incomplete == nil:
 		w.conf.Log.Warn(
-			"notices: agents that wait at other gateways may be missed", "cause", current.Why,
+			"notices: may miss agents that wait at other gateways", "cause", current.Why,
 		)
 	case current == nil && w.incomplete != nil:
-		w.conf.Log.Info("notices: all gateways are reached again")
+		w.conf.Log.Info("notices: all gateways are reachable again")
 	}
 	w.incomplete = current
 }
@@ -300,11 +301,11 @@ func (w *watch) applyChange(now time.Time, m *protocol.SessionsChanged) {
 	}
 }
 
-// updateAsks updates the asks of the given sessions. With all, other sessions are gone.
+// updateAsks updates the asks of the given sessions. If all is set, other sessions are gone.
 func (w *watch) updateAsks(now time.Time, sessions []protocol.SessionInfo, all bool) {
-	there := make(map[string]bool)
+	listed := make(map[string]bool)
 	for _, s := range sessions {
-		there[s.SessionID] = true
+		listed[s.SessionID] = true
 		ask, ok := w.askOf(s)
 		if !ok {
 			delete(w.open, s.SessionID)
@@ -323,19 +324,19 @@ func (w *watch) updateAsks(now time.Time, sessions []protocol.SessionInfo, all b
 		if s.Viewed || used.After(now) { // the proxy's clock may be ahead
 			used = now
 		}
-		if used.After(o.looked) {
-			o.looked = used
+		if used.After(o.watched) {
+			o.watched = used
 		}
 	}
 	for id := range w.open {
-		if all && !there[id] {
+		if all && !listed[id] {
 			delete(w.open, id)
 		}
 	}
 }
 
-// questionOf returns what the agent waits for at the keyboard, without its deadline and what the
-// user types.
+// questionOf returns the keyboard's state as far as it identifies an ask, without its deadline and
+// the user's own typing.
 func questionOf(a Ask, k protocol.Keyboard) protocol.Keyboard {
 	if a.Chat {
 		return protocol.Keyboard{}
@@ -344,7 +345,7 @@ func questionOf(a Ask, k protocol.Keyboard) protocol.Keyboard {
 	return k
 }
 
-// askOf returns the ask of the session's agent that waits for a person, if any.
+// askOf returns the ask of the session's agent that waits for a person, if it does.
 func (w *watch) askOf(s protocol.SessionInfo) (Ask, bool) {
 	k := s.Keyboard
 	ask := Ask{SessionID: s.SessionID, Agent: displayName(k.Asking), Epoch: k.Epoch}
@@ -365,7 +366,8 @@ func (w *watch) askOf(s protocol.SessionInfo) (Ask, bool) {
 // maxName bounds a name in messages, in characters.
 const maxName = 40
 
-// displayName returns an agent's name on one line. A gateway does not trust what proxies send.
+// displayName returns an agent's name on one line. A gateway does not trust the names that proxies
+// send.
 func displayName(raw string) string {
 	text := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -379,7 +381,8 @@ func displayName(raw string) string {
 	return cmp.Or(strings.TrimSpace(text), "an agent")
 }
 
-// addSecret adds a program's question for a secret, unless it is known from before.
+// addSecret adds a program's question for a secret. One that was open on the previous connection
+// keeps its state.
 func (w *watch) addSecret(now time.Time, m *protocol.SecretAsk) {
 	if w.conf.Session != "" && m.SessionID != w.conf.Session {
 		return
@@ -389,7 +392,7 @@ func (w *watch) addSecret(now time.Time, m *protocol.SecretAsk) {
 	}})
 }
 
-// secretAgent names the agent that started a program, for people.
+// secretAgent names, for people, the agent that started a program.
 func secretAgent(name string) string {
 	if name == "" {
 		return "a program of yours"
@@ -397,12 +400,12 @@ func secretAgent(name string) string {
 	return displayName(name)
 }
 
-// tellDue reports the asks that are due.
-func (w *watch) tellDue(now time.Time, open map[string]*openAsk) {
+// reportDue reports the asks that are due.
+func (w *watch) reportDue(now time.Time, open map[string]*openAsk) {
 	for _, o := range open {
-		if !o.told && !now.Before(o.dueAt(w.conf.After)) {
-			o.told = true
-			w.conf.Tell(o.ask)
+		if !o.reported && !now.Before(o.dueAt(w.conf.After)) {
+			o.reported = true
+			w.conf.Report(o.ask)
 		}
 	}
 }

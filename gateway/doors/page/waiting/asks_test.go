@@ -145,7 +145,7 @@ func runWith(t *testing.T, conf waiting.Config, do func(g *gateway)) {
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			conf.Dial, conf.After = g.dial, 10*time.Second
-			conf.Tell = func(a waiting.Ask) {
+			conf.Report = func(a waiting.Ask) {
 				g.mu.Lock()
 				defer g.mu.Unlock()
 				g.told, g.at = append(g.told, a.Text()), append(g.at, time.Now())

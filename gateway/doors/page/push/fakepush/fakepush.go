@@ -1,5 +1,5 @@
-// Package fakepush is a push service on this machine, with a browser's end of a subscription, which
-// decrypts messages by RFC 8188 and RFC 8291. Only tests import it.
+// Package fakepush is a push service on this machine, with the browser's side of a subscription,
+// which decrypts messages by RFC 8188 and RFC 8291. Only tests import it.
 package fakepush
 
 import (
@@ -29,22 +29,22 @@ type Pushed struct {
 	Body   []byte
 }
 
-// Service takes messages for browsers, and answers with Status.
+// Service receives messages for browsers, and answers with Status.
 type Service struct {
 	*httptest.Server
-	Status atomic.Int32
-	Came   chan Pushed
+	Status   atomic.Int32
+	Received chan Pushed
 }
 
 // Serve starts a service with TLS, which ends with the test.
 func Serve(t *testing.T) *Service {
-	s := &Service{Came: make(chan Pushed, 100)}
+	s := &Service{Received: make(chan Pushed, 100)}
 	s.Status.Store(http.StatusCreated)
 	s.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("Location", "https://127.0.0.1:1/elsewhere")
 		w.WriteHeader(int(s.Status.Load()))
-		s.Came <- Pushed{r.Method + " " + r.URL.String(), r.Header, body}
+		s.Received <- Pushed{r.Method + " " + r.URL.String(), r.Header, body}
 	}))
 	t.Cleanup(s.Close)
 	return s
@@ -57,14 +57,14 @@ func (s *Service) Roots() *x509.CertPool {
 	return pool
 }
 
-// Browser is a subscription's own end.
+// Browser is the browser's side of a subscription.
 type Browser struct {
 	t    *testing.T
 	key  *ecdh.PrivateKey
 	auth []byte
 }
 
-// NewBrowser makes the keys of a subscription.
+// NewBrowser creates the keys of a subscription.
 func NewBrowser(t *testing.T) *Browser {
 	key, err := ecdh.P256().GenerateKey(rand.Reader)
 	require.NoError(t, err)
@@ -73,12 +73,12 @@ func NewBrowser(t *testing.T) *Browser {
 	return b
 }
 
-// P256DH and Auth return the keys as a browser sends them.
+// P256DH returns the public key as a browser sends it.
 func (b *Browser) P256DH() string {
 	return base64.URLEncoding.EncodeToString(b.key.PublicKey().Bytes())
 }
 
-// Auth is described with P256DH.
+// Auth returns the secret of the subscription as a browser sends it.
 func (b *Browser) Auth() string { return base64.RawURLEncoding.EncodeToString(b.auth) }
 
 // Open decrypts a message.
