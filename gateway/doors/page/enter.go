@@ -38,6 +38,10 @@ var (
 		status:  http.StatusTooManyRequests,
 		message: "8 pages are open already: close one",
 	}
+	errConnections = &refusal{
+		status:  http.StatusTooManyRequests,
+		message: "the pages of this opening have 16 connections already: close one",
+	}
 	errOften = &refusal{
 		status:  http.StatusTooManyRequests,
 		message: "too many tickets: try again in a minute",

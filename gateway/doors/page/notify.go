@@ -40,9 +40,6 @@ type notification struct {
 	Secret string `json:"secret,omitempty"`
 }
 
-// errUnused answers an invalid ticket.
-var errUnused = &refusal{status: http.StatusForbidden, message: errTicket.Error()}
-
 // pushSubject returns the sender's address for a push service.
 func pushSubject(hosts []string) string {
 	if len(hosts) > 0 {
@@ -65,7 +62,7 @@ func (d *Door) handleSubscribe(w http.ResponseWriter, r *http.Request) {
 	}
 	v, free, err := d.useTicket(in.Ticket)
 	if err != nil {
-		writeError(w, errUnused)
+		writeError(w, err)
 		return
 	}
 	defer free()

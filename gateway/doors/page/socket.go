@@ -289,7 +289,7 @@ func closeCode(over error) int {
 	if errors.Is(over, errMoved) {
 		return websocket.CloseServiceRestart
 	}
-	if _, later := errors.AsType[retryLaterError](over); later || errors.Is(over, errFull) {
+	if _, later := errors.AsType[retryLaterError](over); later || errors.Is(over, errConnections) {
 		return websocket.CloseTryAgainLater
 	}
 	if _, over := errors.AsType[closedError](over); over {

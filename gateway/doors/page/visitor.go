@@ -248,7 +248,7 @@ func (d *Door) useTicket(name string) (v *visitor, free func(), err error) {
 	case t.owner.ctx.Err() != nil:
 		return nil, nil, closedError{context.Cause(t.owner.ctx)}
 	case t.owner.opening.sockets == maxSockets:
-		return nil, nil, errFull
+		return nil, nil, errConnections
 	}
 	v = t.owner
 	v.opening.sockets++

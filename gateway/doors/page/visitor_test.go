@@ -135,6 +135,30 @@ func TestTheNinthPageTakesThePlaceOfAnIdleOne(t *testing.T) {
 	require.Eventually(t, func() bool { return h.browser().enter(h.opening.Code()).status == http.StatusOK }, fake.Soon, time.Millisecond)
 }
 
+// A page that has too many connections learns that, and not that its ticket is bad.
+func TestConnectionsAreBounded(t *testing.T) {
+	h := openDoor(t, nil)
+	b := h.newPage()
+	var sockets []*socket
+	for range 16 {
+		s := h.connect(b.ticket())
+		require.Equal(t, "welcome", s.next()["type"])
+		sockets = append(sockets, s)
+	}
+	const reason = "the pages of this opening have 16 connections already"
+	code, why := h.connect(b.ticket()).end()
+	require.Equal(t, 1013, code)
+	require.Contains(t, why, reason)
+	got := h.do("POST", "/v1/push", `{"ticket":"`+b.ticket()+`"}`)
+	require.Equal(t, http.StatusTooManyRequests, got.status)
+	require.Contains(t, got.fields["error"], reason)
+	sockets[0].leave()
+	(<-h.nth(1)).ended(t)
+	require.Eventually(t, func() bool {
+		return h.do("POST", "/v1/push", `{"ticket":"`+b.ticket()+`"}`).status == http.StatusOK
+	}, fake.Soon, time.Millisecond)
+}
+
 // The wall clock counts, as after a night in which the computer slept.
 func TestADoorShutsWhenItsTimeIsOver(t *testing.T) {
 	h := openDoor(t, func(c *setup) { c.Times.ClockCheck = time.Millisecond })
