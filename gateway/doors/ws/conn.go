@@ -16,11 +16,11 @@ import (
 	"terminalproxy/protocol/handshake"
 )
 
-// keptFrame bounds a buffer that is used again, in bytes.
-const keptFrame = 16 << 10
+// maxPooledFrame bounds a buffer that is reused, in bytes.
+const maxPooledFrame = 16 << 10
 
-// conn is one WebSocket: a reader, those that send to the peer, and a goroutine for what the peer
-// does not take at once.
+// conn is one WebSocket: a reader, the goroutines that send to the peer, and one that finishes what
+// the peer does not take at once.
 type conn struct {
 	server *Server
 	socket *websocket.Conn
@@ -42,23 +42,23 @@ type conn struct {
 	ended   bool
 }
 
-// isLocal reports whether the peer is on this machine, at a Unix socket. The kernel reports the end
-// of such a peer, so there is no heartbeat: an idle session costs no wake-ups.
+// isLocal reports whether the peer is on this machine, on a Unix socket. The kernel reports the end
+// of such a peer, so there is no heartbeat, and an idle session causes no wake-ups.
 func (c *conn) isLocal() bool {
 	_, unix := c.sock.Conn.(*net.UnixConn)
 	return unix
 }
 
 // run serves the connection until it ends. Most of the memory of an idle connection is the stack of
-// run, so it starts and ends in functions of their own.
+// run, so starting and ending are functions of their own.
 func (c *conn) run(join func() Peer) {
 	defer c.leaveServer()
 	c.start(join())
 	c.stop(c.read())
 }
 
-// start begins to send. Senders end with the socket and then with done. A sender that fails closes
-// the socket, which ends the reader.
+// start begins to send. Senders end when the socket and then done are closed. A sender that fails
+// closes the socket, which ends the reader.
 func (c *conn) start(peer Peer) {
 	c.peer = peer
 	if carried, ok := peer.(Carried); ok {
@@ -87,10 +87,10 @@ func (c *conn) stop(err error) {
 	c.writers.Wait()
 }
 
-// leaveServer runs last. A panic ends one connection only, as in an http.Server.
+// leaveServer runs last. A panic ends only this connection, as in an http.Server.
 func (c *conn) leaveServer() {
 	if fault := recover(); fault != nil {
-		c.server.cfg.Log.Error("serving a peer", "fault", fault, "stack", string(debug.Stack()))
+		c.server.cfg.Log.Error("panic while serving a peer", "fault", fault, "stack", string(debug.Stack()))
 		_ = c.socket.Close()
 		c.endPings()
 	}
@@ -101,8 +101,8 @@ func (c *conn) leaveServer() {
 	c.server.wg.Done()
 }
 
-// drainUnread reads for a while what the peer still sends. A socket closed with unread data resets
-// the connection, and the close frame with its reason would be lost.
+// drainUnread reads for a while what the peer is still sending. A socket closed with unread data
+// resets the connection, and the close frame with its reason would be lost.
 func (c *conn) drainUnread() {
 	c.ending.Store(true)
 	raw := c.sock.Conn
@@ -133,7 +133,7 @@ var frames = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 func (c *conn) readFrame(kind int, r io.Reader) error {
 	in, _ := frames.Get().(*bytes.Buffer)
 	defer func() {
-		if in.Reset(); in.Cap() <= keptFrame {
+		if in.Reset(); in.Cap() <= maxPooledFrame {
 			frames.Put(in)
 		}
 	}()
@@ -156,7 +156,7 @@ var errDisowned = errors.New("another gateway has taken over")
 
 func (c *conn) isOwned() bool { return c.owns == nil || c.owns() }
 
-// extendSilence moves the read deadline, unless the connection is ending.
+// extendSilence postpones the read deadline, unless the connection is ending.
 func (c *conn) extendSilence() error {
 	c.pulse.Heard()
 	if c.ending.Load() || c.isLocal() {
@@ -165,8 +165,8 @@ func (c *conn) extendSilence() error {
 	return c.socket.SetReadDeadline(time.Now().Add(c.server.cfg.Times.Silence))
 }
 
-// handleFrame passes a message on, or answers an invalid frame. The third invalid one in a row ends
-// the connection.
+// handleFrame hands a message to the peer, or answers an invalid frame. The third invalid one in a
+// row ends the connection.
 func (c *conn) handleFrame(kind int, frame []byte) {
 	c.server.received.add(frame)
 	m, err := decodeFrame(kind, frame, c.limit)
@@ -195,8 +195,8 @@ func decodeFrame(kind int, frame []byte, limit int) (protocol.Message, error) {
 	return protocol.Decode(frame, limit)
 }
 
-// sendAvailable sends the waiting messages for as long as the system takes them at once. It never
-// waits: another goroutine finishes the rest and then ends.
+// sendAvailable sends the queued messages while the system takes them at once. It never waits:
+// another goroutine finishes the rest and then ends.
 func (c *conn) sendAvailable(peer Carried) {
 	for {
 		m, err := peer.TryNext()
@@ -239,7 +239,7 @@ func (c *conn) runLater(do func() error) {
 	})
 }
 
-// sendPending sends the waiting messages and waits for each. It ends when the queue is empty.
+// sendPending sends the queued messages and waits for each. It ends when the queue is empty.
 func (c *conn) sendPending(peer Carried) error {
 	for {
 		m, err := peer.TryNext()
@@ -288,10 +288,10 @@ func (c *conn) startSend(m protocol.Message) (more func(deadline time.Time) erro
 	frame, err := protocol.Encode(m)
 	if err != nil {
 		c.server.cfg.Log.Warn(
-			"message that cannot be sent", "type", protocol.KindOf(m), "error", err,
+			"cannot send a message", "type", protocol.KindOf(m), "error", err,
 		)
 		if frame, err = substituteError(m, err); err != nil {
-			return nil, nil //nolint:nilerr // no request waits for it: the next one may do better
+			return nil, nil //nolint:nilerr // no request waits for it, and the next message may be valid
 		}
 	}
 	c.server.sent.add(frame)
@@ -341,8 +341,8 @@ func (c *conn) sendClose(reason error) {
 	_ = c.socket.SetReadDeadline(deadline)
 }
 
-// beginPings starts the heartbeat, which distinguishes an idle peer from a dead one, sooner for
-// urgent peers.
+// beginPings starts the heartbeat, which distinguishes an idle peer from a dead one, and runs
+// faster for urgent peers.
 func (c *conn) beginPings() {
 	if c.isLocal() {
 		return
@@ -374,7 +374,7 @@ func (c *conn) checkPulse() {
 		c.server.cfg.Log.Info("a peer with a grant no longer answers pings")
 		_ = c.sock.Close()
 	case due:
-		// It fails only when the connection is ending, which the reader reports.
+		// This fails only when the connection is ending, which the reader reports.
 		c.runLater(func() error {
 			_ = c.socket.WriteControl(websocket.PingMessage, nil, time.Now().Add(times.Write))
 			return nil

@@ -25,8 +25,8 @@ var sendings = sync.Pool{New: func() any {
 	return s
 }}
 
-// sendNow writes the part of a frame that fits into the socket, and returns its length. It never
-// waits, so it does not inform the Go scheduler, which would prepare for a long call.
+// sendNow writes the part of a frame that fits into the socket's buffer, and returns its length. It
+// never waits, so it bypasses the Go scheduler, which would prepare for a long call.
 func sendNow(raw syscall.RawConn, body []byte) (n int, err error) {
 	s, _ := sendings.Get().(*sending)
 	head := appendTextHead(s.head[:0], len(body))

@@ -4,5 +4,5 @@ package ws
 
 import "syscall"
 
-// sendNow writes nothing: a goroutine of its own writes all.
+// sendNow writes nothing: another goroutine writes the whole frame.
 func sendNow(syscall.RawConn, []byte) (n int, err error) { return 0, nil }

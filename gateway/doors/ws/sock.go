@@ -22,10 +22,10 @@ type sock struct {
 	control time.Time  // deadline of the next control frame; gorilla writes one at a time
 
 	mu            sync.Mutex
-	queuedControl []byte // control frames that came during a message
+	queuedControl []byte // control frames that were written during a message
 }
 
-// maxQueuedControl bounds the waiting control frames, in bytes. A peer that takes no messages needs
+// maxQueuedControl bounds the queued control frames, in bytes. A peer that takes no messages needs
 // no pongs.
 const maxQueuedControl = 1 << 10
 
@@ -69,7 +69,7 @@ func (s *sock) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// Write writes a control frame, or queues it for the goroutine that writes now.
+// Write writes a control frame, or queues it for the goroutine that is writing.
 func (s *sock) Write(p []byte) (int, error) {
 	if !s.writing.TryLock() {
 		s.queueControl(p)
@@ -79,16 +79,16 @@ func (s *sock) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	defer s.releaseWriting()
-	return s.writeUntil(s.control, p)
+	return s.writeUntilLocked(s.control, p)
 }
 
-// writeUntil writes before a deadline. The caller holds writing.
-func (s *sock) writeUntil(deadline time.Time, p []byte) (int, error) {
+// writeUntilLocked writes before a deadline. The caller holds writing.
+func (s *sock) writeUntilLocked(deadline time.Time, p []byte) (int, error) {
 	if err := s.Conn.SetWriteDeadline(deadline); err != nil {
 		return 0, err
 	}
 	n, err := s.Conn.Write(p)
-	_ = s.Conn.SetWriteDeadline(time.Time{}) // a deadline left behind would wake an idle process
+	_ = s.Conn.SetWriteDeadline(time.Time{}) // a stale deadline would wake an idle process
 	return n, err
 }
 
@@ -123,7 +123,7 @@ func (s *sock) writeQueuedControl() {
 	s.mu.Unlock()
 	if len(queued) > 0 {
 		// the reader reports the error
-		_, _ = s.writeUntil(time.Now().Add(lateControlTimeout), queued)
+		_, _ = s.writeUntilLocked(time.Now().Add(lateControlTimeout), queued)
 	}
 	s.releaseWriting()
 }
@@ -149,7 +149,7 @@ func appendTextHead(dst []byte, size int) []byte {
 }
 
 // tryWrite writes the part of a message that the system takes at once, and never waits. If more is
-// not nil, it writes the rest and waits until a deadline; the zero time means without one.
+// not nil, it writes the rest until a deadline; the zero time means no deadline.
 func (s *sock) tryWrite(frame []byte) (more func(deadline time.Time) error, err error) {
 	if s.raw == nil || !s.writing.TryLock() {
 		return func(deadline time.Time) error {
@@ -170,11 +170,10 @@ func headSize(size int) int {
 	return len(appendTextHead(head[:0], size))
 }
 
-// writeRest writes a message from its byte sent on. The caller holds writing; writeRest releases
-// it.
+// writeRest writes a message from byte sent on. The caller holds writing; writeRest releases it.
 func (s *sock) writeRest(frame []byte, sent int, deadline time.Time) error {
 	defer s.releaseWriting()
 	whole := append(appendTextHead(make([]byte, 0, maxHead+len(frame)), len(frame)), frame...)
-	_, err := s.writeUntil(deadline, whole[sent:])
+	_, err := s.writeUntilLocked(deadline, whole[sent:])
 	return err
 }

@@ -1,6 +1,6 @@
 // Package ws serves WebSockets for a gateway (RFC 6455). It upgrades the peers that the gateway
 // admits, and carries messages of package protocol between the socket and a switchboard, which it
-// uses through an interface. It handles neither tokens nor sessions.
+// reaches through an interface. It handles neither tokens nor sessions.
 package ws
 
 import (
@@ -38,13 +38,13 @@ type Peer interface {
 	IsUrgent() bool
 }
 
-// Carried is a peer whose messages are fetched with TryNext instead of Next, by the goroutine that
-// queued them. So an idle peer needs no goroutine that waits.
+// Carried is a peer whose messages the goroutine that queued them fetches, with TryNext instead of
+// Next. So an idle peer needs no goroutine that waits.
 type Carried interface {
 	Peer
-	// SetNotify is called once. The switchboard calls turn when TryNext may have a message, and not
-	// again until TryNext has returned nothing. turn does not wait.
-	SetNotify(turn func())
+	// SetNotify is called once. The switchboard calls notify when TryNext may have a message, and
+	// not again until TryNext has returned nothing. notify does not wait.
+	SetNotify(notify func())
 	// TryNext returns the next message to send. It returns neither a message nor an error while the
 	// queue is empty.
 	TryNext() (protocol.Message, error)
@@ -56,7 +56,7 @@ type Access struct {
 	Join func() Peer
 	// Limit is the longest frame in bytes that the peer may send.
 	Limit int
-	// Owns is asked before each message is handled or sent. If it returns false the connection
+	// Owns is called before each message is handled or sent. If it returns false, the connection
 	// ends, and the peer has to connect elsewhere. It may be nil.
 	Owns func() bool
 	// Stays makes ServeHTTP return only at the end of the connection, for requests whose resources
@@ -66,14 +66,15 @@ type Access struct {
 
 // Config configures a server. Authenticate, CheckOrigin and CloseCode are required.
 type Config struct {
-	// Log gets the faults of peers. It may be nil.
+	// Log gets errors of peers. It may be nil.
 	Log *slog.Logger
-	// Authenticate decides about a request before the upgrade. The peer is told an *[auth.Refusal].
+	// Authenticate decides about a request before the upgrade. An *[auth.Refusal] is sent to the
+	// peer.
 	Authenticate func(*http.Request) (Access, error)
 	// CheckOrigin reports whether a page of the request's origin may connect.
 	CheckOrigin func(*http.Request) bool
 	// CloseCode turns the error of Peer.Next into a close code (RFC 6455, section 7.4) and a reason
-	// of at most 123 bytes. local means that the peer came over a socket of this machine.
+	// of at most 123 bytes. local means that the peer connected over a socket of this machine.
 	CloseCode func(err error, local bool) (code int, reason string)
 	// Header adds headers to the answer of a handshake. It may be nil.
 	Header func() http.Header
@@ -86,7 +87,7 @@ type Times struct {
 	Ping    time.Duration // between pings; default 20 s
 	Urgent  time.Duration // between pings of an urgent peer, which may miss three; default 5 s
 	Silence time.Duration // without any frame, pongs included, ends the connection; default 45 s
-	Write   time.Duration // for one frame, else the peer is cut off; default 5 s
+	Write   time.Duration // for one frame, else the peer is disconnected; default 5 s
 	Linger  time.Duration // for the peer to read a close frame; default 1 s
 }
 
@@ -105,7 +106,7 @@ const readBuffer = 256
 // badFrames in a row close the connection.
 const badFrames = 3
 
-// closing is a reason of Peer.End that already is a close frame.
+// closing is a reason for Peer.End with its own close frame.
 type closing struct {
 	code int
 	text string
@@ -151,7 +152,7 @@ func New(cfg Config) *Server {
 	}
 }
 
-// canUpgrade reports whether a request asks for a WebSocket of our protocol, and otherwise answers
+// canUpgrade reports whether a request asks for a WebSocket of this protocol, and otherwise answers
 // it.
 func canUpgrade(w http.ResponseWriter, r *http.Request) bool {
 	if !websocket.IsWebSocketUpgrade(r) {
@@ -180,7 +181,7 @@ func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !canUpgrade(w, r) {
 		return
 	}
-	// Counted before the upgrade, so that a peer that got the answer is also told the reason of the
+	// Counted before the upgrade, so that a peer that got the answer also gets the reason of the
 	// end.
 	if !d.beginConn() {
 		http.Error(w, "this gateway is closing", http.StatusServiceUnavailable)
@@ -244,8 +245,8 @@ func (d *Server) removeConn(c *conn) {
 }
 
 // Close rejects new peers and waits for the present ones, which the caller has ended in the
-// switchboard before. The switchboard ends a peer that joins later at once. A connection that takes
-// longer than a frame and its linger time is cut off.
+// switchboard before. The switchboard at once ends a peer that joins later. A connection that takes
+// longer than a frame and its linger time is closed.
 func (d *Server) Close() error {
 	d.mu.Lock()
 	d.closed = true
