@@ -46,7 +46,7 @@ async function enterPage() {
     );
   });
   const got = await postJSON('/v1/page/enter', {code, key: toHex(raw)});
-  // A link opens once: the browser that used it is known by its key.
+  // A link opens only once; after that the browser is recognised by its key.
   if (got.status === 403 && remembered) return remembered;
   if (!got.page) throw new Error(got.error || 'the server does not answer');
   const page = {
@@ -157,7 +157,7 @@ export class App {
     if (session) session.setStale(state !== 'connected', state !== 'stalled');
   }
 
-  /** A server in between that replaced the key would show other words. */
+  /** If a server in between replaced the key, the words would differ. */
   showWords() {
     if (this.isComparing) return;
     this.isComparing = true;
@@ -243,7 +243,7 @@ export class App {
     setText(this.startNote, this.describeStart());
   }
 
-  /** Quiet times do not come unasked, and an answer proves that the connection works. */
+  /** Quiet times are sent only on request, and the answer proves that the connection works. */
   async refreshList() {
     if (document.hidden || this.connectionState !== 'connected') return;
     this.records.refresh();
@@ -326,7 +326,7 @@ export class App {
     this.records.markCurrent();
   }
 
-  /** Where a phone's list is scrolled to, or the session that it left for. @returns {string} */
+  /** Where a phone's list is scrolled to, or the session opened from it. @returns {string} */
   notePlaceInList() {
     if (!narrow.matches) return '';
     if (document.body.classList.contains('one')) return this.shownID || this.recordID;
@@ -334,7 +334,7 @@ export class App {
     return '';
   }
 
-  /** Shows a phone's list where it was left. @param {string} from */
+  /** Scrolls a phone's list back to where it was. @param {string} from */
   returnToList(from) {
     if (!from) return;
     scrollTo(0, this.listTop);
@@ -342,7 +342,7 @@ export class App {
     row?.link.focus({preventScroll: true});
   }
 
-  /** Over the screen if there is one. */
+  /** Over the screen, if one is shown. */
   placeQuestions() {
     const {questionBox} = this.list;
     const isCovered = narrow.matches && this.layout.classList.contains('talks');
@@ -369,7 +369,7 @@ export class App {
     return this.sessions.size > 0 ? 'Choose a session.' : 'No session is here.';
   }
 
-  /** The address stays, which says what the page shows. @param {Event} e */
+  /** Keeps the address, which names what the page shows. @param {Event} e */
   skipToMain(e) {
     e.preventDefault();
     const view = this.session || this.replay;

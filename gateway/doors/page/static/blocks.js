@@ -24,7 +24,7 @@ export function shapeOf(c) {
 const block = /[\u2580-\u2590\u2594-\u259f]/u;
 const sameBlocks = /([\u2580-\u2590\u2594-\u259f])\1*|[^\u2580-\u2590\u2594-\u259f]+/gu;
 
-/** Has each run hold one block alone, as often as it stands there. @param {Run[]} runs */
+/** Makes runs of one repeated block character each. @param {Run[]} runs */
 export function splitBlocks(runs) {
   if (!runs.some((r) => block.test(r.text))) return runs;
   return runs.flatMap((r) => {

@@ -40,7 +40,7 @@ export class Card {
     this.request = request;
     this.number = ++count;
     this.askedAt = at || chats.app.now();
-    // A request of another agent than the coding agent names it.
+    // A request by another agent than the coding agent names that agent.
     this.agent = spellExactly(request.by) || spellText(session.chat?.agent);
     this.head = h('h3', {id: 'card-' + this.number});
     this.where = h('p', {class: 'where'});

@@ -70,7 +70,7 @@ export async function loadChats(app) {
 export class Chats {
   /** @type {Map<string, Talk>} */
   talks = new Map();
-  /** @type {Set<string>} The sessions whose records come. */
+  /** @type {Set<string>} The sessions whose records are subscribed to. */
   followed = new Set();
   /** @type {Map<string, Card>} By session and request. */
   cards = new Map();
@@ -268,7 +268,7 @@ export class Chats {
     this.app.list.disarmButtons();
   }
 
-  /** The start is signed, too: a signature is good for one session alone. @param {string} id */
+  /** The start is signed, too: a signature is valid for one session only. @param {string} id */
   startOf(id) {
     return this.app.sessions.get(id)?.startedAt || 0;
   }

@@ -20,7 +20,7 @@ export async function postJSON(path, body) {
 }
 
 // All in ms.
-const probeEvery = 5000; // without a message, while a person looks
+const probeEvery = 5000; // without a message, while the page is visible
 const patience = 3000; // after which an answer is late, and the screen shows as old
 const lostAfter = 8000; // and after which the page connects again
 
@@ -179,7 +179,7 @@ export class Connection {
     });
   }
 
-  /** The network, or the person, has come back. */
+  /** Called when the network or the person is back. */
   tryAgain() {
     if (this.ws) return void this.probe();
     this.isHurried = true;
@@ -192,7 +192,7 @@ export class Connection {
     if (this.ws && quiet >= probeEvery) this.probe();
   }
 
-  /** Asks for a part of the list behind its end: the gateway answers at once. */
+  /** Asks for a part of the list beyond its end, which the gateway answers at once. */
   async probe() {
     if (this.isProbing) return;
     this.isProbing = true;

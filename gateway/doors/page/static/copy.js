@@ -1,10 +1,10 @@
-// Knows which rows continue in the next one, and their links. Copies selected rows of a screen as
+// Records which rows continue in the next one, and their links. Copies selected rows of a screen as
 // text: lines that wrapped are whole, and no blanks end a line.
 
 /** @type {WeakMap<Element, number>} The blanks that end a row which continues in the next one. */
 const blanksOf = new WeakMap();
 
-/** No blanks are another thing than a row that ends its line. @param {Element} row */
+/** Not setWrap with 0 blanks: the row ends its line. @param {Element} row */
 export const clearWrap = (row) => blanksOf.delete(row);
 /** @param {Element} row @param {Wrap} wrap */
 export const setWrap = (row, {blanks = 0}) => blanksOf.set(row, blanks);

@@ -1,7 +1,7 @@
-// Shows a fault of the page, which would otherwise look alive and do nothing. It imports nothing,
+// Shows an error of the page, which would otherwise look alive and do nothing. It imports nothing,
 // so that it works if another script does not load.
 
-/** Only the first fault shows: the others mostly follow from it. @param {string} message */
+/** Shows only the first error: the others mostly follow from it. @param {string} message */
 function showFault(message) {
   if (document.querySelector('.fault')) return;
   const text = message.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 200);
@@ -16,7 +16,8 @@ function showFault(message) {
   document.body.prepend(line);
 }
 
-// A script that does not load tells only its own element: the capture phase sees that, too.
+// A script that does not load raises an event at its own element only, so this listens in the
+// capture phase.
 addEventListener(
   'error',
   (/** @type {Event} */ e) => {

@@ -9,7 +9,7 @@ const least = 5; // of a pinch
 const greatest = 28;
 const padding = 14; // pixels of the box, both sides together
 
-/** Makes letters as large as there is room for, but legible on a phone. */
+/** Makes letters as large as fits, and legible on a phone. */
 export class ScreenFit {
   /** @type {FitMode} */
   mode = 'follow';

@@ -1,8 +1,8 @@
 import {h} from './dom.js';
 
 /**
- * Buttons that make a question over a screen one line, and the whole question again. On a phone it
- * is one line while the person types, until it is opened.
+ * Buttons that fold a question over a screen to one line, and unfold it. On a phone it is folded
+ * while the person types, until it is opened.
  * @param {{element: HTMLElement, disarmButtons(): void}} question @param {boolean} owner
  */
 export function makeFold(question, owner) {

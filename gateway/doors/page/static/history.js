@@ -14,8 +14,8 @@ const refreshOldestAfter = 5000; // lines printed since the oldest one was asked
 const maxSelected = 4000; // lines of a selection that stay drawn
 
 /**
- * Rows that left the screen, above it. Their line numbers last, so the reader keeps the place while
- * the program prints on.
+ * Rows that left the screen, above it. Their line numbers never change, so the reader stays in
+ * place while the program prints on.
  */
 export class Scrollback {
   first = 0; // line at the top of the region, and the line after its last
@@ -77,7 +77,7 @@ export class Scrollback {
     const line = m.line || 0;
     if (line === 0) return this.clear(0);
     if (this.cols !== m.cols) {
-      // Another width wraps every row anew.
+      // At another width every row wraps differently.
       const ago = this.isBack ? this.next - this.firstInView().line : 0;
       this.clear(line);
       this.cols = m.cols;
@@ -335,7 +335,7 @@ export class Scrollback {
     return [from, to];
   }
 
-  /** A row that has not come yet is blank. @param {number} line */
+  /** A row that has not arrived yet is blank. @param {number} line */
   drawRow(line) {
     let e = this.drawn.get(line);
     if (!e) {

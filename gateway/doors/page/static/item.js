@@ -1,4 +1,4 @@
-// Shows the entries of a conversation. Foreign text only becomes text nodes.
+// Shows the entries of a conversation. Foreign text becomes text nodes only.
 import {h, setText} from './dom.js';
 import {formatClock, formatNumber, isOwnName} from './wording.js';
 import {spellExactly, spellText, cutHead, cutTail} from './spell.js';
@@ -116,7 +116,7 @@ function describeInput(input) {
 const mostFields = 60;
 const inlineLength = 60; // characters of a value beside its name
 
-/** Shows all of a tool's input, and no character in place of another. @param {unknown} input */
+/** Shows all of a tool's input, and every character of it exactly. @param {unknown} input */
 export function inputFields(input) {
   const text = (/** @type {unknown} */ value) =>
     spellExactly(typeof value === 'string' ? value : (JSON.stringify(value, null, 1) ?? ''));

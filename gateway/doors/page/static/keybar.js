@@ -9,7 +9,7 @@ const keys = [
   ['ctrl-c', 'Ctrl+C'],
   ['keyboard', '⌨', 'open the keyboard'],
 ];
-/** @type {KeyOf[]} On a phone, a row that swipes. */
+/** @type {KeyOf[]} On a phone, a row that can be swiped. */
 const moreKeys = [
   ['left', '←', 'left'],
   ['down', '↓', 'down'],

@@ -2,7 +2,7 @@ import {h, setText, setShown} from './dom.js';
 import {continuesLine, linksOfRow} from './copy.js';
 import {splitColumns} from './width.js';
 
-// No quotes, brackets or lines of a box end up in an address.
+// An address contains no quotes, brackets or lines of a box.
 const address = /(?:https?:\/\/|mailto:)[^\s<>"'`{}|\\^\u2500-\u259f]+/giu;
 const trailing = /[.,;:!?'"*\]]+$/u;
 const maxRows = 50; // of one line that wraps
@@ -36,7 +36,7 @@ export class Links {
   url = '';
 
   /**
-   * isForProgram: the program gets a click.
+   * isForProgram reports whether the program gets a click.
    * @param {HTMLElement} box @param {Painter} painter
    * @param {(e: MouseEvent) => boolean} isForProgram
    */

@@ -38,7 +38,7 @@ export class List {
     this.rows = new Map();
     /** @type {Session[]} */
     this.all = [];
-    /** @type {Set<string>} Ended sessions that the person wants to see no longer. */
+    /** @type {Set<string>} Ended sessions that the person removed from the list. */
     this.putAway = new Set(JSON.parse(sessionStorage.getItem(putAwayKey) || '[]'));
     /** @type {(s: Session) => string} */
     this.describeStart = () => '';
@@ -111,7 +111,7 @@ export class List {
     if (sessions.size > 10 && !this.isLoading) this.loadSearch();
   }
 
-  /** Until the tab is closed: the gateway keeps them for others. */
+  /** Removes ended sessions until the tab is closed. Other pages still show them. */
   putAwayEnded() {
     for (const s of this.all) if (isOver(s)) this.putAway.add(s.sessionId);
     sessionStorage.setItem(putAwayKey, JSON.stringify([...this.putAway]));

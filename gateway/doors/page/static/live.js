@@ -31,7 +31,7 @@ export class LiveRegion {
       this.region.replaceChildren(...fresh.slice(-maxLines).map((l) => h('p', {}, l)));
   }
 
-  /** Forgets all, since the screen is hidden. */
+  /** Forgets all lines, because the screen is hidden. */
   clear() {
     clearTimeout(this.timer);
     this.knownLines = null;

@@ -16,7 +16,7 @@ export class Mouse {
   frameDue = 0;
   fingerX = 0;
   fingerY = 0;
-  /** @type {'' | 'browser' | 'program'} Whose the swipe is; '' before it has a direction. */
+  /** @type {'' | 'browser' | 'program'} Who handles the swipe; '' before it has a direction. */
   swipe = '';
 
   /** @param {SessionView} view @param {Typing} typing */
@@ -37,7 +37,7 @@ export class Mouse {
     return this.view.painter.state.mouse || '';
   }
 
-  /** An agent that drives would pause for a wheel that a person who only looks turns. */
+  /** Not while an agent drives: it would pause for the wheel of a person who only watches. */
   canScroll() {
     const {typing, view} = this;
     if (this.use() === '' || view.history.isBack || view.painter.folded) return false;
@@ -162,7 +162,7 @@ export class Mouse {
   }
 }
 
-/** Shift would have the browser extend an older selection. @param {MouseEvent} e */
+/** With Shift the browser would extend an older selection. @param {MouseEvent} e */
 function placeCaret({clientX, clientY}) {
   const s = getSelection();
   if (!s?.isCollapsed) return;

@@ -1,6 +1,5 @@
 /**
- * Looks whether the connection lives once it is quiet, and when the network or the person comes
- * back.
+ * Checks the connection when it is quiet, and when the network or the person comes back.
  * @param {Connection} connection
  */
 export function watchNetwork(connection) {

@@ -72,7 +72,7 @@ export class Notifications {
     const {key} = await (await fetch('/v1/push')).json();
     let s = await pushManager.getSubscription();
     if (s && base64url(s.options.applicationServerKey || new ArrayBuffer()) !== key) {
-      // An earlier server had another key.
+      // The subscription belongs to the key of an earlier server.
       await s.unsubscribe();
       s = null;
     }

@@ -19,10 +19,10 @@ const measurable = new RegExp(
     '\u2070-\u23ff\u2500-\u27bf\u27f0-\u2bff]$',
 );
 
-// Lines, blocks and Powerline's shapes: pictures are made of them, in colours of their own.
+// Lines, blocks and Powerline's shapes, which programs use for pictures in colours of their own.
 const drawing = /^[\u2500-\u259f\ue0a0-\ue0d7\u{1fb00}-\u{1fbaf} ]+$/u;
 
-/** Program text only becomes text nodes. */
+/** Program text becomes text nodes only. */
 export class Painter {
   /** @type {string[]} */
   lines = [];
@@ -79,7 +79,7 @@ export class Painter {
   setSize(px) {
     const style = this.root.style;
     style.setProperty('--font', px + 'px');
-    // Measured apart, as the root may not be in the page yet.
+    // Measured outside the root, which may not be in the page yet.
     const probe = document.createElement('span');
     const host = document.createElement('div');
     host.className = 'screen probe';
@@ -139,7 +139,7 @@ export class Painter {
     return even;
   }
 
-  /** Returns false for a difference to a screen that is not here. @param {RowsToPaint} m */
+  /** Returns false for changes to a screen that the page does not have. @param {RowsToPaint} m */
   show(m) {
     if (m.since && (m.since !== this.seq || m.cols !== this.cols)) return false;
     const state = m.state || this.state;

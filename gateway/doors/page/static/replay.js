@@ -296,7 +296,7 @@ export class Replay {
     const next = this.nextFrameAt();
     const here = this.pieceAt(this.time);
     if (!here) {
-      // The clock waits for the next piece.
+      // Playback pauses until the next piece arrives.
       if (last && !this.fetching) this.fetchPiece(last.to);
     } else if (next < Infinity || !here.end || this.time < this.length) {
       const rest = Math.min(next, this.length) - this.time;

@@ -1,5 +1,5 @@
 // Seals a text to a key: HPKE (RFC 9180) in base mode with DHKEM(P-256, HKDF-SHA256), HKDF-SHA256
-// and AES-128-GCM. The one who has the private key alone can open it.
+// and AES-128-GCM. Only the private key opens it.
 import {encodeText} from './keys.js';
 
 const curve = {name: 'ECDH', namedCurve: 'P-256'};
@@ -12,7 +12,7 @@ const joinBytes = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part
 
 /** @param {Uint8Array} key @param {Uint8Array<ArrayBuffer>} message */
 async function computeMAC(key, message) {
-  // An empty key is the same as zeros, and WebCrypto takes none.
+  // An empty key means zeros, and WebCrypto rejects an empty one.
   const raw = key.length > 0 ? Uint8Array.from(key) : new Uint8Array(32);
   const hmac = {name: 'HMAC', hash: 'SHA-256'};
   const imported = await crypto.subtle.importKey('raw', raw, hmac, false, ['sign']);

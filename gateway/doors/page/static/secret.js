@@ -1,5 +1,5 @@
-// The questions of programs for a password, a name or a yes. What a person types is sealed to the
-// program that asks before it leaves this page, which keeps nothing of it.
+// The questions of programs for a password, a name or a yes. The person's answer is sealed to the
+// program that asks before it leaves this page, and the page does not keep it.
 import {h, setText, setShown, announce} from './dom.js';
 import {directoryLabel, formatDuration, cleanText, isOwnName} from './wording.js';
 import {encodeText, fromBase64, toBase64, signSecretReply} from './keys.js';
@@ -9,7 +9,7 @@ import {makeFold} from './fold.js';
 const disarmFor = 300; // ms: a button that moved may be under a finger that meant another one
 const longest = 1000; // bytes of an answer
 
-/** What a question asks for. */
+/** The answer that each kind of question asks for. */
 const wanted = {secret: 'password', text: 'answer', confirm: 'yes'};
 
 /** @param {SecretAsker} a */
@@ -31,9 +31,9 @@ export function describeEnd(m) {
   return isOwnName(m.by) ? `you ${done}` : `${done} by ${cleanText(m.by)}`;
 }
 
-/** All questions for secrets that this page has. */
+/** The open questions for secrets on this page. */
 export class Secrets {
-  /** @type {Set<string>} Those of the connection before, which may have ended meanwhile. */
+  /** @type {Set<string>} Questions of the previous connection, which may have ended meanwhile. */
   stale = new Set();
 
   /** @param {App} app */
@@ -66,7 +66,7 @@ export class Secrets {
     this.stale = new Set(this.open.keys());
   }
 
-  /** The gateway has sent those that are open. */
+  /** Called after the gateway has sent those that are open. */
   removeStale() {
     for (const question of this.stale) this.remove({question, sessionId: ''});
   }
@@ -133,7 +133,7 @@ export class SecretQuestion {
       kind !== 'confirm' && this.field,
       this.sendButton,
     );
-    // A press must not take the focus from the field, which forgets its text without it.
+    // A press must not move the focus from the field, which would clear its text.
     this.row.addEventListener('pointerdown', (e) => {
       if (e.target === this.sendButton) e.preventDefault();
     });
@@ -213,7 +213,7 @@ export class SecretQuestion {
     if (this.forgetText()) setText(this.result, 'You left the field: what you typed is gone.');
   }
 
-  /** Returns whether there was any. */
+  /** Clears the field. Returns whether it had text. */
   forgetText() {
     const had = this.field.value !== '';
     this.field.value = '';

@@ -1,5 +1,5 @@
 // Follows programs' questions for secrets, for an owner's page. Few pages ever have one, so the
-// script that shows them comes with the first.
+// script that shows them is loaded with the first.
 
 export class SecretWatch {
   /** @type {Secrets | null} */
@@ -12,7 +12,7 @@ export class SecretWatch {
     this.app = app;
   }
 
-  /** Asks for those that are open, and all later ones. Each connection begins anew. */
+  /** Asks for open and future questions. Each connection must ask again. */
   async start() {
     if (!this.app.owner) return;
     this.secrets?.noteReconnect();

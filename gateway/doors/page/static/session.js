@@ -30,7 +30,7 @@ export class SessionView {
   tag = h('span', {class: 'tag agent'});
   screen = h('div', {class: 'screen', role: 'group', tabIndex: 0});
   frame = h('div', {class: 'frame'}, this.screen);
-  /** Questions lie over the frame: none moves the screen or makes its letters smaller. */
+  /** Questions lie over the frame, so they neither move the screen nor shrink its letters. */
   stage = h('div', {class: 'stage'}, this.frame, this.tag);
   note = h('p', {class: 'note', role: 'status'});
   mutedNote = h('p', {class: 'note muted', hidden: true});
@@ -142,7 +142,7 @@ export class SessionView {
     this.foot.after(this.typing.element);
   }
 
-  /** What a person wrote and chose here before a look at another session. */
+  /** Restores what the person wrote and chose here before opening another session. */
   restoreKept() {
     const kept = this.app.keptBySession.get(this.id);
     if (!kept) return;
@@ -252,7 +252,7 @@ export class SessionView {
   }
 
   /**
-   * The list and the screen both bring it: the later epoch counts.
+   * The list and the screen both contain it: the later epoch counts.
    * @param {KeyboardState} keyboard
    */
   setKeyboard(keyboard) {
@@ -334,7 +334,7 @@ export class SessionView {
 
   /**
    * Hiding makes a new epoch, which may arrive late and void this decision. It is then repeated
-   * under the new epoch, unless an agent has got the keyboard.
+   * under the new epoch, unless an agent has the keyboard.
    */
   async unhideScreen() {
     const epoch = this.keyboard.epoch;
@@ -392,7 +392,7 @@ export class SessionView {
     this.history.refit(() => {});
   }
 
-  /** The browser would find only rows that are drawn. @param {KeyboardEvent} e */
+  /** The browser's own search finds only rows that are drawn. @param {KeyboardEvent} e */
   handleFindKey(e) {
     const isFind = e.key === 'f' && (e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey;
     if (!isFind || e.defaultPrevented || e.target === this.typing?.pad) return;

@@ -1,4 +1,4 @@
-// Writes out what cannot be seen in foreign text, so that a reader sees all of it, in its order.
+// Spells out invisible characters in foreign text, so that a reader sees all of it, in its order.
 
 const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const thirdAccents = /(?<=\p{M}{2})\p{M}/gu;

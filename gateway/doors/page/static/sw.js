@@ -27,7 +27,7 @@ const showNotification = (m, title, more) =>
   worker.registration.showNotification(title, {...look, tag: 'ask ' + m.session, data: m, ...more});
 
 /**
- * Always shows a notification: a browser takes the permission from a worker that shows none.
+ * Always shows a notification: a browser revokes the permission of a worker that does not.
  * @param {PushMessageData|null} data
  */
 async function handlePush(data) {
@@ -36,7 +36,7 @@ async function handlePush(data) {
   try {
     if (data) m = data.json();
   } catch {
-    // It is not from our server.
+    // The message is not from this server.
   }
   if (!m.session) return showNotification({}, 'An agent waits for you');
   if (m.secret) {
@@ -86,7 +86,7 @@ async function takeAway(m) {
       } while (!s && after);
       if (!s || !s.keyboard.asking || s.keyboard.epoch !== m.epoch)
         throw new Error('it was answered already');
-      // An agent that has got the keyboard meanwhile keeps it.
+      // An agent that was given the keyboard meanwhile keeps it.
       Object.assign(d, {refuse: true, agentName: s.keyboard.asking});
     }
     await askAside(page, d);

@@ -21,7 +21,7 @@ export class Talk {
   /** @type {Map<string, string>} Names of called tools, by the call's id. */
   tools = new Map();
   size = 0; // characters of all entries, roughly
-  /** @type {{text: string, at: number}[]} Whole texts that were not read out yet. */
+  /** @type {{text: string, at: number}[]} Complete texts to be announced to screen readers. */
   fresh = [];
 
   /** @param {string} sessionId */

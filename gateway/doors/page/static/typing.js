@@ -70,7 +70,7 @@ export class Typing {
     if (this.isOn && !this.hasFault()) this.showHints();
   }
 
-  /** The hint says why a key was not typed, until another one is. */
+  /** The hint says why a key was not typed, until another key is typed. */
   hasFault() {
     return this.hint.classList.contains('bad');
   }
@@ -138,7 +138,7 @@ export class Typing {
   }
 
   /**
-   * Ctrl+\ takes the keyboard back and does not wait for what was typed before.
+   * Ctrl+\ takes the keyboard back and does not wait for keys typed before it.
    * @param {string} name
    */
   pressKey(name) {
@@ -149,7 +149,7 @@ export class Typing {
   }
 
   /**
-   * One that is not urgent is left out while others wait.
+   * With mayDrop, the event is dropped while others wait.
    * @param {string} data @param {boolean} [mayDrop]
    */
   moveMouse(data, mayDrop) {

@@ -5,7 +5,7 @@ const maxText = 500; // characters of a message: the gateway accepts 4 KiB from 
 const maxUnanswered = 16; // messages on their way
 const maxMoves = 4; // parts that wait, beyond which turns of the wheel are left out
 const pauseNeeded = 1000; // ms without a key, in which the person reads about the failure
-// ms: programs that detect a paste by its speed would take an immediate Enter for a part of it.
+// In ms. Programs that detect a paste by its speed would treat an immediate Enter as part of it.
 const enterAfter = 250;
 
 let lastNo = 0; // of everything that this page's key signs: numbers only grow
@@ -27,7 +27,7 @@ function splitText(text) {
 
 /**
  * Sends keys numbered, signed and in order. After a failure it drops keys until the person pauses:
- * those after a gap could mean something else.
+ * after a gap they could mean something else.
  */
 export class Typist {
   round = 0; // counts restarts of the queue; answers of an older round are ignored

@@ -32,7 +32,7 @@ export class Views {
   /** @param {string} sessionId */
   requestView(sessionId) {
     if (this.isHidden) return;
-    // It fails if the connection or the session is gone, which the list shows.
+    // This fails if the connection or the session is gone, which the list shows.
     this.connection.ask({type: 'terminal.view', sessionId}, true).catch(() => {});
   }
 

@@ -1,4 +1,4 @@
-// Says in words what happens in sessions.
+// Describes in words what happens in sessions.
 
 // Invisible or direction-changing characters, more than two accents, right-to-left scripts.
 const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
@@ -34,7 +34,7 @@ const directoryOf = (s) =>
 export const directoryLabel = (s) => cleanText(directoryOf(s));
 
 /**
- * For a row of a list: a long path lacks its middle, which tells least.
+ * For a row of a list: a long path is shortened in its middle, which says least.
  * @param {{cwd?: string}} s
  */
 export function shortDirectoryLabel(s) {
@@ -175,7 +175,7 @@ const dayFormat = new Intl.DateTimeFormat('en-GB', {day: 'numeric', month: 'shor
 /** @type {WeakMap<Session, string>} */
 const rowTexts = new WeakMap();
 
-/** What a row shows at least. @param {Session} s */
+/** The text that every row shows. @param {Session} s */
 function rowText(s) {
   let text = rowTexts.get(s);
   if (text === undefined)
@@ -184,7 +184,7 @@ function rowText(s) {
 }
 
 /**
- * Returns what a row of a list adds to a session's label and directory if another session has
+ * Returns the text that a list's row adds to a session's label and directory if another session has
  * both, too: when it started, as exactly as it takes to tell them apart, or else also its id.
  * @param {Session[]} all @param {number} now @returns {(s: Session) => string}
  */
