@@ -115,7 +115,7 @@ type openAsk struct {
 	number   uint64            // of the coding agent's oldest request
 	key      protocol.Keyboard // tells one ask of the agent from the next
 	asked    time.Time
-	watched  time.Time // when the user last typed or watched, as far as known
+	watched  time.Time // when the user last typed or watched, if known
 	reported bool
 }
 
@@ -335,8 +335,8 @@ func (w *watch) updateAsks(now time.Time, sessions []protocol.SessionInfo, all b
 	}
 }
 
-// questionOf returns the keyboard's state as far as it identifies an ask, without its deadline and
-// the user's own typing.
+// questionOf returns the part of the keyboard's state that identifies an ask, without its deadline
+// and the user's own typing.
 func questionOf(a Ask, k protocol.Keyboard) protocol.Keyboard {
 	if a.Chat {
 		return protocol.Keyboard{}
