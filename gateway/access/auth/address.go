@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// Address returns the part of "host:port" by which limits per address count: an IPv4 address, or an
-// IPv6 network of 64 bits, all of whose addresses one user has.
+// Address returns the part of "host:port" by which limits per address count: an IPv4 address, or
+// the IPv6 network of 64 bits that one user controls.
 func Address(hostport string) string {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

@@ -91,7 +91,7 @@ func TestRevocationByAnotherProcessIsSeenR37(t *testing.T) {
 	require.ErrorContains(t, command.Revoke("a"), "unknown token")
 	require.NoError(t, os.Remove(path))
 	_, err = server.Verify(token)
-	require.ErrorContains(t, err, "has disappeared: put it back, or restart to begin without tokens", "a disk that went away revokes no token")
+	require.ErrorContains(t, err, "has disappeared: restore it, or restart to begin without tokens", "a disk that went away revokes no token")
 	require.NotErrorIs(t, err, ErrUnknownToken)
 	require.False(t, server.IsValid(who.TokenID), "and without the file nobody comes in")
 	list, err := open(t, path, nil).List()

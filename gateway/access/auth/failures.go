@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Bounds of guessing.
+// Bounds of guesses.
 const (
 	freeFailures  = 10          // in one window
 	failureWindow = time.Minute // of a peer
-	failureDelay  = time.Second // for every failure beyond
-	maxFailing    = 4096        // peers remembered
+	failureDelay  = time.Second // for each further failure
+	maxFailing    = 4096        // remembered peers
 )
 
 // Failures counts failed attempts by peer and decides how long the next answer is delayed. The zero
@@ -28,8 +28,8 @@ type failing struct {
 	count int
 }
 
-// NoteFailure records a failed attempt of a peer, an IP address, and returns how long to wait
-// before answering.
+// NoteFailure records a failed attempt by a peer, an IP address, and returns how long to delay the
+// answer.
 func (f *Failures) NoteFailure(peer string) time.Duration {
 	now := time.Now()
 	if f.Now != nil {
@@ -55,8 +55,8 @@ func (f *Failures) NoteFailure(peer string) time.Duration {
 	return 0
 }
 
-// dropExpired forgets peers whose window is over. If too many remain it forgets all, because memory
-// must stay bounded.
+// dropExpired forgets peers whose window is over. If too many remain, it forgets all, because
+// memory must stay bounded.
 func (f *Failures) dropExpired(now time.Time) {
 	for name, p := range f.peers {
 		if now.Sub(p.since) >= failureWindow {

@@ -12,7 +12,7 @@ import (
 // rebinding), and the Origin header, if present, against foreign pages. Both also apply to
 // WebSocket upgrades, which browsers allow across origins.
 type Guard struct {
-	// Hosts are further names of the server: NAME for any port, or NAME:PORT.
+	// Hosts are additional names of the server: NAME for any port, or NAME:PORT.
 	Hosts []string
 	// Origins are the origins, as browsers send them, whose pages may connect. If empty, no page
 	// may.

@@ -15,7 +15,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Hold is a process's part in a store: tokens that end with the process. Close ends them. The
+// Hold is a process's share of a store: tokens that end with the process. Close ends them. The
 // tokens of a killed process end when they expire, or when the next process sweeps the store. All
 // methods are safe for concurrent use.
 type Hold struct {
@@ -29,8 +29,8 @@ const holderPrefix = "holder-"
 // RegisterHolder adds this process to the store.
 func (s *Store) RegisterHolder() (*Hold, error) {
 	h := &Hold{store: s, name: holderPrefix + strings.ToLower(rand.Text()[:10]) + ".lock"}
-	// The lock file is made under the lock of the directory, so that it is not swept before it is
-	// locked.
+	// The lock file is created under the lock of the directory, so that it is not swept before it
+	// is locked.
 	err := s.editFile(func(tokens []Token) ([]Token, error) {
 		var err error
 		h.file, err = os.OpenFile(s.pathBeside(h.name), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
@@ -48,8 +48,8 @@ func (s *Store) RegisterHolder() (*Hold, error) {
 	return h, nil
 }
 
-// Enrol makes an owner's token without a secret. It cannot be shown; the holder of the private half
-// of key stands for it. The name must be new. The token ends at expires in any case.
+// Enrol adds an owner's token that has no secret and cannot be shown: the private half of key takes
+// its place. The name must be new. The token ends at expires in any case.
 func (h *Hold) Enrol(signer protocol.Signer, key ed25519.PublicKey, expires time.Time) error {
 	unusedHash := make([]byte, 32)
 	_, _ = rand.Read(unusedHash) // never fails (crypto/rand)
@@ -60,7 +60,7 @@ func (h *Hold) Enrol(signer protocol.Signer, key ed25519.PublicKey, expires time
 	})
 }
 
-// Revoke ends a token of the hold. A token that is gone already is not an error.
+// Revoke ends a token of the hold. A token that no longer exists is not an error.
 func (h *Hold) Revoke(name string) error {
 	return h.dropTokens(func(t Token) bool { return t.Name == name })
 }

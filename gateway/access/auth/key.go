@@ -12,8 +12,8 @@ import (
 )
 
 // A token is also an Ed25519 key (RFC 8032), derived from the token alone. A store keeps the public
-// half. So the holder can prove the token, and sign, towards a reader of the store, who cannot do
-// the same.
+// half. So the holder can prove the token to a reader of the store, and sign for it, while the
+// reader can do neither.
 
 // signingKey derives the private half.
 func signingKey(token string) ed25519.PrivateKey {
@@ -36,7 +36,7 @@ func (t Token) verifySignature(message, signature []byte) bool {
 		ed25519.Verify(key, message, signature)
 }
 
-// ErrNotSigned is the error of VerifySigner.
+// ErrNotSigned is the error of VerifySigner for an unknown signer.
 var ErrNotSigned = errors.New("it is not signed by an owner whose token is known here")
 
 // VerifySigner returns the owner whose valid token signed a message.
@@ -61,11 +61,11 @@ func (s *Store) LocalAgent(message, signature []byte) (name string, err error) {
 	return t.Name, err
 }
 
-// Challenge is a mutual proof that both ends have a token, without the token on the wire. The
-// server first proves that it has the token's hash; only then the client signs. Ref names the
-// token, and the nonces make every exchange unique; all three are hex. The proof does not cover the
-// address: a man in the middle who can forward the bytes to the real gateway stays in the middle.
-// Only TLS or a Unix socket prevents that.
+// Challenge is a mutual proof that both ends have a token, without sending the token. The server
+// first proves that it has the token's hash; only then the client signs. Ref names the token, and
+// the nonces make every exchange unique; all three are hex. The proof does not cover the address: a
+// man in the middle who can forward the bytes to the real gateway stays in the middle. Only TLS or
+// a Unix socket prevents that.
 type Challenge struct {
 	Ref         string
 	ClientNonce string
@@ -74,7 +74,7 @@ type Challenge struct {
 
 const nonceSize = 32
 
-// Nonce returns a fresh random number for a [Challenge].
+// Nonce returns a new random number for a [Challenge].
 func Nonce() string {
 	raw := make([]byte, nonceSize)
 	_, _ = rand.Read(raw) // never fails (crypto/rand)

@@ -5,8 +5,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// VerifyOwnSigner returns the owner that signed a message, by this machine's tokens, which it reads at
-// each call. Its error is for people.
+// VerifyOwnSigner returns the owner that signed a message, by this machine's tokens, which it reads
+// at each call. Its error is for people.
 func VerifyOwnSigner(message, signature []byte) (signer protocol.Signer, err error) {
 	tokens, err := ownTokens()
 	if err != nil {
@@ -15,7 +15,7 @@ func VerifyOwnSigner(message, signature []byte) (signer protocol.Signer, err err
 	return tokens.VerifySigner(message, signature)
 }
 
-// OwnLocalAgent returns the local token whose holder signed a message, by the same tokens.
+// OwnLocalAgent returns the local token whose holder signed a message, by this machine's tokens.
 func OwnLocalAgent(message, signature []byte) (token string, err error) {
 	tokens, err := ownTokens()
 	if err != nil {
@@ -24,7 +24,6 @@ func OwnLocalAgent(message, signature []byte) (token string, err error) {
 	return tokens.LocalAgent(message, signature)
 }
 
-// ownTokens opens this machine's tokens.
 func ownTokens() (*Store, error) {
 	path, err := userdirs.TokensPath()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// PeerUID returns the user id of the process at the other end of a Unix socket, from the kernel. It
-// works for both ends: a server asks who dialled, a client asks who listens.
+// PeerUID returns the user id of the process at the other end of a Unix socket, as the kernel
+// reports it. It works for both ends: a server learns who dialled, a client who listens.
 func PeerUID(conn net.Conn) (int, error) {
 	raw, ok := conn.(syscall.Conn)
 	if _, isUnix := conn.(*net.UnixConn); !ok || !isUnix {
@@ -19,12 +19,12 @@ func PeerUID(conn net.Conn) (int, error) {
 		return -1, fmt.Errorf("peer credentials: %w", err)
 	}
 	uid := -1
-	var asked error
-	if err := control.Control(func(fd uintptr) { uid, asked = peerUID(int(fd)) }); err != nil {
+	var lookup error
+	if err := control.Control(func(fd uintptr) { uid, lookup = peerUID(int(fd)) }); err != nil {
 		return -1, fmt.Errorf("peer credentials: %w", err)
 	}
-	if asked != nil {
-		return -1, fmt.Errorf("peer credentials: %w", asked)
+	if lookup != nil {
+		return -1, fmt.Errorf("peer credentials: %w", lookup)
 	}
 	return uid, nil
 }

@@ -7,10 +7,10 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Refusal is the error of a rejected request. The sender of the request may read it.
+// Refusal is the error of a rejected request. It may be shown to the sender.
 type Refusal struct {
-	Status int           // of HTTP
-	Code   protocol.Code // for answers that carry one
+	Status int           // HTTP status
+	Code   protocol.Code // for answers that contain one
 	Say    string
 }
 

@@ -47,9 +47,9 @@ type Token struct {
 // ErrUnknownToken is the error for every bad token: wrong, revoked and expired look the same.
 var ErrUnknownToken = errors.New("the token is not known here, or has expired")
 
-// Store is a file of token hashes: one JSON object a line, mode 0600, in a directory of mode 0700.
-// Other processes may change it at any time; every call sees the newest state. All methods are safe
-// for concurrent use.
+// Store is a file of token hashes: one JSON object per line, mode 0600, in a directory of mode
+// 0700. Other processes may change it at any time; every call sees the newest state. All methods
+// are safe for concurrent use.
 type Store struct {
 	path string
 	now  func() time.Time
@@ -212,10 +212,10 @@ func (s *Store) reloadIfChanged() error {
 	info, err := os.Stat(s.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.seen == nil:
-		return nil // the file was not made yet
-	case errors.Is(err, fs.ErrNotExist): // a disk that went away revokes no token
+		return nil // the file does not exist yet
+	case errors.Is(err, fs.ErrNotExist): // an unmounted disk revokes no token
 		return fmt.Errorf(
-			"token file: %s has disappeared: put it back, or restart to begin without tokens",
+			"token file: %s has disappeared: restore it, or restart to begin without tokens",
 			s.path,
 		)
 	}
@@ -267,7 +267,7 @@ func readTokens(path string) ([]Token, error) {
 }
 
 // editFile rewrites the file in one step, under a lock of the directory. So two processes do not
-// lose each other's changes, and a reader sees the old file or the new one.
+// lose each other's changes, and a reader sees either the old file or the new one.
 func (s *Store) editFile(edit func([]Token) ([]Token, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -374,7 +374,7 @@ func ReadTokenFile(path string) (string, error) {
 	token := strings.TrimSpace(line)
 	isInvalid := func(r rune) bool { return r <= ' ' || r > '~' }
 	if len(bytes.TrimSpace(data)) == 0 {
-		return "", fmt.Errorf("token file %s is empty: make the token anew, with --out FILE", path)
+		return "", fmt.Errorf("token file %s is empty: create a new token with --out FILE", path)
 	}
 	if token == "" || strings.ContainsFunc(token, isInvalid) {
 		return "", fmt.Errorf("token file %s: the first line is not a token", path)

@@ -40,16 +40,16 @@ const (
 	List                     // see the list of sessions
 	Look                     // see screens and read history
 	Follow                   // get every event of a session
-	Wait                     // wait for facts
+	Wait                     // wait for conditions
 	Ask                      // ask for the keyboard, and release it
 	Type                     // type under a grant; the proxy checks the grant
 	Start                    // start programs on a host
 	Stop                     // end an agent's session; the proxy lets people and its starter do so
 	Attach                   // attach to an agent's session: see live output, type as its user
 	Write                    // send messages to the session's user, or as the user to the agent
-	TakeAway                 // send decisions that take rights away from agents
-	Give                     // pass on what an owner signed: what gives agents more, keys, answers
-	Vouch                    // send them unsigned: the proxy obeys if its user trusts the gateway
+	Restrict                 // send decisions that take rights away from agents
+	Forward                  // forward what an owner signed: more rights for agents, keys, answers
+	Unsigned                 // forward that unsigned: the proxy obeys if its user trusts the gateway
 	Invite                   // open links to web pages, and admit their visitors
 	Replay                   // play recordings; a page's server has them, a gateway does not
 	Broker                   // put a program's question for a secret to the user; no role has it
@@ -58,10 +58,10 @@ const (
 // observerRights are the rights of every role but the proxy.
 const observerRights = List | Look | Follow
 
-// OfRole returns the rights of a role. With local, the participant is a process of the user on the
-// user's own machine. A local viewer may also do what it could do with a signal to the proxy, and
-// may pass on what an owner signed. Agents connect on a path of their own, where local has no
-// effect.
+// OfRole returns the rights of a role. local means that the participant is a process of the user on
+// the user's own machine. A local viewer may also do what it could do by sending the proxy a
+// signal, and may forward what an owner signed. Agents connect on a path of their own, where local
+// has no effect.
 func OfRole(role Role, local bool) Can {
 	switch {
 	case role == RoleProxy:
@@ -69,9 +69,9 @@ func OfRole(role Role, local bool) Can {
 	case role == RoleAgent:
 		return observerRights | Wait | Ask | Type | Start | Stop | Write
 	case role == RoleOwner:
-		return observerRights | Stop | Attach | Write | TakeAway | Give | Vouch
+		return observerRights | Stop | Attach | Write | Restrict | Forward | Unsigned
 	case role == RoleViewer && local:
-		return observerRights | Stop | Attach | Write | TakeAway | Give
+		return observerRights | Stop | Attach | Write | Restrict | Forward
 	case role == RoleViewer:
 		return observerRights
 	}
@@ -79,11 +79,11 @@ func OfRole(role Role, local bool) Can {
 }
 
 // OfPage returns the rights of a web page that the user admitted as a viewer or as an owner. The
-// page runs in a browser, which holds a key and no token: it signs what gives agents more.
+// page runs in a browser, which has a key and no token: it signs what gives agents more rights.
 func OfPage(role Role) Can {
 	switch role {
 	case RoleOwner:
-		return List | Look | Write | TakeAway | Give | Replay
+		return List | Look | Write | Restrict | Forward | Replay
 	case RoleViewer:
 		return List | Look
 	default: // pages have no other role
@@ -91,7 +91,7 @@ func OfPage(role Role) Can {
 	}
 }
 
-// OfOpener returns the rights on the path where gateway open makes links to web pages.
+// OfOpener returns the rights on the path where gateway open creates links to web pages.
 func OfOpener(role Role) Can {
 	if role == RoleOwner || role == RoleViewer {
 		return Invite
@@ -99,13 +99,13 @@ func OfOpener(role Role) Can {
 	return 0
 }
 
-// OfAsker returns the rights of the gateway itself for putting a program's question for a secret to
-// a session.
+// OfAsker returns the rights that the gateway itself has to put a program's question for a secret
+// to a session.
 func OfAsker() Can { return List | Wait | Broker }
 
-// needs maps each message to the rights that allow it: one of the set is enough, and 0 marks the
-// messages that only a gateway sends. What a decision needs depends on its effect, see rightsFor. A
-// test compares the table with the wire.
+// needs maps each message to the rights that allow it: one of them is enough, and 0 marks the
+// messages that only a gateway sends. The rights for a decision depend on its effect, see
+// rightsFor. A test compares the table with the wire.
 var needs = map[string]Can{
 	"terminal.session.open":    Publish,
 	"terminal.snapshot":        Publish,
@@ -137,10 +137,10 @@ var needs = map[string]Can{
 	"terminal.close":           Stop,
 	"terminal.control.request": Ask,
 	"terminal.control.release": Ask,
-	"terminal.control.decide":  TakeAway | Give | Vouch,
+	"terminal.control.decide":  Restrict | Forward | Unsigned,
 	"terminal.attach":          Attach,
 	"terminal.typed":           Attach,
-	"terminal.keys":            Give,
+	"terminal.keys":            Forward,
 	"terminal.watch":           Attach,
 	"terminal.unwatch":         Attach,
 	"sessions.list":            List,
@@ -150,16 +150,16 @@ var needs = map[string]Can{
 	"chat.records":             Publish,
 	"chat.subscribe":           Look,
 	"chat.unsubscribe":         Look,
-	"chat.send":                Type | Give,
-	"chat.image":               Give,
-	"chat.answer":              Give,
-	"chat.interrupt":           Type | TakeAway,
+	"chat.send":                Type | Forward,
+	"chat.image":               Forward,
+	"chat.answer":              Forward,
+	"chat.interrupt":           Type | Restrict,
 	"chat.ask":                 Ask,
 	"chat.ask.result":          Publish,
 	"secret.ask":               Broker,
 	"secret.answer":            Publish,
-	"secret.watch":             Give,
-	"secret.reply":             Give,
+	"secret.watch":             Forward,
+	"secret.reply":             Forward,
 	"secret.ended":             0,
 	"records.list":             Replay,
 	"records.read":             Replay,
@@ -178,18 +178,18 @@ var needs = map[string]Can{
 	"page.gone":                0,
 }
 
-// rightsFor returns the rights of which m needs one.
+// rightsFor returns the rights that allow m; one of them is enough.
 func rightsFor(m protocol.Message) Can {
 	decide, ok := m.(*protocol.ControlDecide)
 	switch {
 	case !ok:
 		return needs[protocol.KindOf(m)]
 	case !decide.Widens():
-		return TakeAway
+		return Restrict
 	case len(decide.SignatureB64) > 0:
-		return Give
+		return Forward
 	}
-	return Vouch
+	return Unsigned
 }
 
 // Set holds the rights of one participant.
@@ -215,8 +215,8 @@ func (s Set) FilterSessions(all []protocol.SessionInfo) []protocol.SessionInfo {
 	return slices.DeleteFunc(append([]protocol.SessionInfo{}, all...), isHidden)
 }
 
-// FilterChange returns the part of a list change that the participant may see, nil for an empty
-// part.
+// FilterChange returns the part of a list change that the participant may see, or nil if nothing is
+// left.
 func (s Set) FilterChange(m *protocol.SessionsChanged) *protocol.SessionsChanged {
 	if s.Session == "" {
 		return m
@@ -245,7 +245,7 @@ func (s Set) CheckMessage(m protocol.Message, now time.Time) *protocol.Error {
 	switch needed := rightsFor(m); {
 	case !s.Until.IsZero() && !now.Before(s.Until):
 		return forbid("the time of %s is up", s.Who)
-	case s.Can&needed == 0 && needed == Vouch && s.Can&Give != 0:
+	case s.Can&needed == 0 && needed == Unsigned && s.Can&Forward != 0:
 		return forbid("%s may not send a %s that gives agents more without its owner's signature",
 			s.Who, kind)
 	case s.Can&needed == 0:

@@ -25,16 +25,16 @@ func TestTheRightsOfEachRoleR52(t *testing.T) {
 	require.Equal(t, rights.Publish, rights.OfRole(rights.RoleProxy, true))
 	require.Equal(t, rights.OfRole(rights.RoleAgent, false), rights.OfRole(rights.RoleAgent, true))
 	agent := rights.OfRole(rights.RoleAgent, true)
-	require.Zero(t, agent&(rights.Publish|rights.Attach|rights.TakeAway|rights.Give|rights.Vouch))
+	require.Zero(t, agent&(rights.Publish|rights.Attach|rights.Restrict|rights.Forward|rights.Unsigned))
 	for _, can := range []rights.Can{
 		rights.OfRole(rights.RoleProxy, true), rights.OfRole(rights.RoleViewer, true), rights.OfRole(rights.RoleOwner, true),
 		rights.OfPage(rights.RoleViewer), rights.OfPage(rights.RoleOwner),
 	} {
 		require.Zero(t, can&(rights.Type|rights.Ask), "only agents type under a grant")
 	}
-	require.Zero(t, rights.OfRole(rights.RoleViewer, true)&rights.Vouch)
+	require.Zero(t, rights.OfRole(rights.RoleViewer, true)&rights.Unsigned)
 	require.Equal(t, rights.List|rights.Look, rights.OfPage(rights.RoleViewer))
-	require.Equal(t, rights.List|rights.Look|rights.Write|rights.TakeAway|rights.Give|rights.Replay, rights.OfPage(rights.RoleOwner))
+	require.Equal(t, rights.List|rights.Look|rights.Write|rights.Restrict|rights.Forward|rights.Replay, rights.OfPage(rights.RoleOwner))
 	for _, role := range rights.Roles {
 		require.Zero(t, rights.OfRole(role, true)&rights.Replay, "a gateway has no recordings")
 	}

@@ -37,9 +37,9 @@ func rowsOf(kind string) []row {
 		return []row{{name, needs[kind]}}
 	}
 	return []row{
-		{name + " that takes away from agents", TakeAway},
-		{"signed " + name + " that gives agents more", Give},
-		{"unsigned " + name + " that gives agents more", Vouch},
+		{name + " that takes away from agents", Restrict},
+		{"signed " + name + " that gives agents more", Forward},
+		{"unsigned " + name + " that gives agents more", Unsigned},
 	}
 }
 

@@ -15,23 +15,23 @@ import (
 	"terminalproxy/protocol"
 )
 
-// HelperName is the name of the program that asks, and PinentryName its name for gpg-agent.
+// HelperName is the name of the helper program, and PinentryName its name for gpg-agent.
 const (
 	HelperName   = "gateway-askpass"
 	PinentryName = "pinentry-gateway"
 )
 
-// Question is what a helper asks.
+// Question is the question of a helper.
 type Question struct {
 	Kind, Prompt string
-	// Client is the process that gpg-agent asks for, 0 for a program that asks for itself.
+	// Client is the process on whose behalf gpg-agent asks, 0 for a program that asks for itself.
 	Client int
-	// Proceed is called when the gateway has seen who asks; agent is the coding agent that runs the
-	// program, or "". An error ends the question. Nil asks in any case.
+	// Proceed is called when the gateway has identified the program; agent is the coding agent that
+	// runs it, or "". An error ends the question. Nil asks in any case.
 	Proceed func(agent string) error
 }
 
-// LostError is the error for a gateway that went away before it answered.
+// LostError is the error for a gateway that disappeared before it answered.
 type LostError struct{ cause error }
 
 // Error implements error.
@@ -43,14 +43,14 @@ func (l *LostError) Unwrap() error { return l.cause }
 // maxReply bounds a reply, in bytes.
 const maxReply = 16 << 10
 
-// Ask asks the user over a connection to the local gateway, and returns the answer. seal closes the
-// memory of this process to others; it is called when the gateway has seen who asks. An error of
-// the gateway is a [Refusal].
+// Ask asks the user over a connection to the local gateway, and returns the answer. seal protects
+// the memory of this process from others; it is called when the gateway has identified the program.
+// An error of the gateway is a [Refusal].
 func Ask(ctx context.Context, conn net.Conn, seal func(), q Question) ([]byte, error) {
 	dialed := false
 	hc := &http.Client{Transport: &http.Transport{
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
-			if dialed { // the gateway knows us by this connection
+			if dialed { // the gateway identifies this process by its connection
 				return nil, net.ErrClosed
 			}
 			dialed = true
@@ -113,17 +113,18 @@ func post(ctx context.Context, hc *http.Client, path string, body any) (reply, e
 	case err != nil:
 		return got, &LostError{err}
 	case err2 != nil || resp.StatusCode != http.StatusOK:
-		return got, fmt.Errorf("the gateway does not answer questions of programs: %s", resp.Status)
+		return got, fmt.Errorf("the gateway does not handle questions of programs: %s", resp.Status)
 	}
 	return got, nil
 }
 
-// hostQuestion matches how ssh ends a question about a host that it does not know.
+// hostQuestion matches the end of ssh's question about an unknown host.
 var hostQuestion = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\(yes/no(/\[fingerprint\])?\)\?\s*$`)
 })
 
-// KindOf returns what kind of answer a prompt wants. hint is the value of SSH_ASKPASS_PROMPT.
+// KindOf returns the kind of answer that a prompt asks for. hint is the value of
+// SSH_ASKPASS_PROMPT.
 func KindOf(prompt, hint string) string {
 	switch {
 	case hint == "confirm", hostQuestion().MatchString(prompt):
@@ -134,6 +135,6 @@ func KindOf(prompt, hint string) string {
 	return protocol.SecretHidden
 }
 
-// CleanPrompt returns a prompt as it can be sent: valid UTF-8 of bounded length. The proxy that
-// shows it takes out what a terminal would act on.
+// CleanPrompt returns a prompt that can be sent: valid UTF-8 of bounded length. The proxy that
+// shows it removes what a terminal would act on.
 func CleanPrompt(prompt string) string { return clip(prompt, protocol.MaxSecretPrompt) }

@@ -12,8 +12,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// agents are the coding agents that are told by their looks, with the parts of paths by which a
-// program that runs under an interpreter is known.
+// agents are the coding agents that are recognised by their paths, with the parts of paths that
+// identify a program run by an interpreter.
 var agents = []struct {
 	name  string
 	parts []string
@@ -25,8 +25,8 @@ var agents = []struct {
 	{"copilot", []string{"copilot"}},
 }
 
-// Agents returns the names of the coding agents that are told by their looks: those of their
-// programs.
+// Agents returns the names of the coding agents that are recognised by their paths, which are those
+// of their programs.
 func Agents() (names []string) {
 	for _, a := range agents {
 		names = append(names, a.name)
@@ -34,8 +34,8 @@ func Agents() (names []string) {
 	return names
 }
 
-// describe returns who asks, for people. clients names the agents that are connected, by process:
-// the program that started one of those is that agent.
+// describe describes the asker for people. clients names the connected agents by process: the
+// program that started one of those is that agent.
 func (f *facts) describe(program string, clients map[int]string) protocol.SecretAsker {
 	p := &f.chain[0]
 	a := protocol.SecretAsker{
@@ -79,12 +79,12 @@ func (f *facts) findAgent(clients map[int]string) (agent *process, name string, 
 	}
 	for i := range f.chain {
 		p := &f.chain[i]
-		looks := p.looksLike()
+		guess := p.guessAgent()
 		if name, isAgent := started[p.pid]; isAgent && !p.adoptsOrphans() {
-			return p, cmp.Or(looks, name, "agent"), true
+			return p, cmp.Or(guess, name, "agent"), true
 		}
-		if looks != "" {
-			return p, looks, false
+		if guess != "" {
+			return p, guess, false
 		}
 	}
 	return &f.chain[len(f.chain)-1], "", false
@@ -94,8 +94,8 @@ func (f *facts) findAgent(clients map[int]string) (agent *process, name string, 
 // start them, nor what else runs below it.
 func (p *process) adoptsOrphans() bool { return p.pid == 1 || p.program() == "systemd" }
 
-// looksLike returns the coding agent that a process looks like, or "".
-func (p *process) looksLike() string {
+// guessAgent returns the coding agent that a process's path suggests, or "".
+func (p *process) guessAgent() string {
 	words := strings.Split(p.path, "/")
 	for _, arg := range p.args[:min(2, len(p.args))] { // an interpreter, and its script
 		words = append(words, strings.Split(arg, "/")...)
@@ -113,14 +113,14 @@ func (p *process) looksLike() string {
 	return ""
 }
 
-// quoteCommand returns a command line as a person would type it. The first word is the running
-// program's own name, not the one that it gives itself, unless sudo acts by that.
+// quoteCommand returns a command line as a person would type it. The first word is the real name of
+// the program, not the one that it gives itself, unless sudo acts by that.
 func quoteCommand(p *process) string {
 	words := []string{p.program()}
 	switch {
 	case words[0] == "sudo" && isEdit(p.args):
 		words[0] = "sudoedit"
-	case !p.system && p.path != "": // not the system's: say where it lies
+	case !p.system && p.path != "": // not the system's: say where it is
 		words[0] = p.path
 	}
 	if len(p.args) > 0 {
@@ -148,9 +148,9 @@ func isSpecial(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:=@,+%^", r)
 }
 
-// findHost returns the machine that git's part for a network talks to, which its second argument
-// and its prompt name alike: the first argument is the user's own name for it, an address may lead
-// on to another, and a proxy asks for a password of its own.
+// findHost returns the machine that git's network helper talks to, if its second argument and its
+// prompt agree: the first argument is the user's own name for it, an address may redirect to
+// another, and a proxy asks for a password of its own.
 func findHost(program string, args []string, prompt string) string {
 	if program != "git" || len(args) < 3 {
 		return ""
@@ -171,7 +171,7 @@ func findHost(program string, args []string, prompt string) string {
 	return ""
 }
 
-// maxArgs bounds the command line of which findTarget reads the options, in bytes.
+// maxArgs bounds the command line whose options findTarget reads, in bytes.
 const maxArgs = 16 << 10
 
 // findTarget returns the user that sudo runs a command as, "-" if the command line does not name
@@ -229,7 +229,7 @@ var addressOf = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:https?|ftps?|ssh)://(?:[^/@]*@)?([^/?#]+)`)
 })
 
-// clip returns valid UTF-8 of at most most bytes.
-func clip(text string, most int) string {
-	return protocol.Clip(strings.ToValidUTF8(text, "?"), most)
+// clip returns text as valid UTF-8 of limited length, in bytes.
+func clip(text string, limit int) string {
+	return protocol.Clip(strings.ToValidUTF8(text, "?"), limit)
 }

@@ -9,21 +9,21 @@ import (
 
 // Bounds of questions.
 const (
-	// askersPerProgram questions of one kind may come from one process: a program that takes no
-	// answer asks for ever.
-	askersPerProgram = 3
-	askersPerAgent   = 10 // in a minute
-	askersInAll      = 30 // in a minute: any process can look like another agent
-	agentPause       = time.Minute
-	rememberedFor    = 10 * time.Minute
-	maxRemembered    = 256
+	// questionsPerProgram bounds the questions of one kind from one process: a program that accepts
+	// no answer would ask for ever.
+	questionsPerProgram = 3
+	questionsPerAgent   = 10 // in a minute
+	questionsInAll      = 30 // in a minute: any process can pose as another agent
+	agentPause          = time.Minute
+	rememberedFor       = 10 * time.Minute
+	maxRemembered       = 256
 )
 
-// The refusals of what asks too much, and of what the user has refused.
+// The refusals of a program that asks too often, or that the user has refused.
 const (
 	refusedOften Refusal = "the program has asked too often: it got no usable answer"
 	refusedFlood Refusal = "too many questions to the user in a short time: wait a minute"
-	// refusedByUser is for a program that asks again although the user has refused.
+	// refusedByUser is for a program that asks again after the user has refused.
 	refusedByUser Refusal = "the user refused. Do not try again or another way; say what you " +
 		"wanted to do"
 )
@@ -34,26 +34,26 @@ type identity struct {
 	started int64
 }
 
-// use is what a program, or an agent, has asked.
+// use records the questions of a program or of an agent.
 type use struct {
 	at      time.Time // of the newest question
 	kinds   map[string]int
-	words   map[string]bool // of its prompts, with an answer
+	prompts map[string]bool // those that had an answer
 	refused bool
 	recent  []time.Time
-	shut    time.Time // until when it may not ask
+	blocked time.Time // it may not ask until then
 }
 
-// countRecent notes a question, unless most of them came within the last minute.
-func (u *use) countRecent(now time.Time, most int) (isFew bool) {
+// countRecent records a question. It returns false if there were too many within the last minute.
+func (u *use) countRecent(now time.Time, limit int) (ok bool) {
 	for len(u.recent) > 0 && now.Sub(u.recent[0]) >= time.Minute {
 		u.recent = u.recent[1:]
 	}
 	switch {
-	case now.Before(u.shut):
+	case now.Before(u.blocked):
 		return false
-	case len(u.recent) >= most:
-		u.shut = now.Add(agentPause)
+	case len(u.recent) >= limit:
+		u.blocked = now.Add(agentPause)
 		return false
 	}
 	u.recent = append(u.recent, now)
@@ -67,51 +67,51 @@ type limits struct {
 	all  use
 }
 
-// admit counts a question. again means that the program has had an answer to these words.
+// admit counts a question. answered means that the program has had an answer to the same prompt.
 func (l *limits) admit(
-	now time.Time, program, agent identity, kind, words string,
-) (again bool, err error) {
+	now time.Time, program, agent identity, kind, prompt string,
+) (answered bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p, a := l.useLocked(now, program), l.useLocked(now, agent)
-	most := askersPerProgram
-	if kind == protocol.SecretConfirm { // an answer that ssh does not take is asked for again
-		most = 1
+	limit := questionsPerProgram
+	if kind == protocol.SecretConfirm { // after an unusable answer ssh asks again
+		limit = 1
 	}
 	p.kinds[kind]++
 	switch {
 	case p.refused:
 		return false, refusedByUser
-	case p.kinds[kind] > most:
+	case p.kinds[kind] > limit:
 		return false, refusedOften
-	case !a.countRecent(now, askersPerAgent), !l.all.countRecent(now, askersInAll):
+	case !a.countRecent(now, questionsPerAgent), !l.all.countRecent(now, questionsInAll):
 		return false, refusedFlood
 	}
-	return p.words[words], nil
+	return p.prompts[prompt], nil
 }
 
-// noteAnswer notes what the user said to a program.
-func (l *limits) noteAnswer(now time.Time, program identity, words string, refused bool) {
+// noteAnswer records the user's answer to a program.
+func (l *limits) noteAnswer(now time.Time, program identity, prompt string, refused bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.useLocked(now, program)
 	p.refused = p.refused || refused
-	p.words[words] = true
+	p.prompts[prompt] = true
 }
 
-// useLocked returns the use of a process, and forgets those of long ago.
-func (l *limits) useLocked(now time.Time, of identity) *use {
-	u := l.uses[of]
+// useLocked returns the record of a process, and creates it if needed.
+func (l *limits) useLocked(now time.Time, id identity) *use {
+	u := l.uses[id]
 	if u == nil {
 		l.makeRoomLocked(now)
-		u = &use{kinds: make(map[string]int), words: make(map[string]bool)}
-		l.uses[of] = u
+		u = &use{kinds: make(map[string]int), prompts: make(map[string]bool)}
+		l.uses[id] = u
 	}
 	u.at = now
 	return u
 }
 
-// makeRoomLocked forgets the uses of long ago, and the oldest one if there are too many.
+// makeRoomLocked removes old records, and the oldest one if there are too many.
 func (l *limits) makeRoomLocked(now time.Time) {
 	if l.uses == nil {
 		l.uses = make(map[identity]*use)

@@ -37,7 +37,7 @@ func asked(p process) *facts {
 	return &facts{
 		asker:   process{pid: 50, parent: 40, name: "gateway-askpass", path: "/usr/bin/gateway", dir: "/home/ada/app", real: ada, effective: ada},
 		chain:   fromShell(p),
-		ownFile: true, beside: true, stdout: "pipe:[7]", programPipe: true,
+		ownFile: true, sameNamespaces: true, stdout: "pipe:[7]", programPipe: true,
 	}
 }
 
@@ -83,7 +83,7 @@ func TestWhoMayAsk(t *testing.T) {
 		{"a traced helper", with(asked(sudo()), func(f *facts) { f.asker.tracer = 9 }), "", refusedDebugger},
 		{"a traced program", with(asked(program("/usr/bin/ssh")), func(f *facts) { f.chain[0].tracer = 9 }), "", refusedDebugger},
 		{"another helper", with(asked(sudo()), func(f *facts) { f.ownFile = false }), "", refusedFile},
-		{"from a container", with(asked(sudo()), func(f *facts) { f.beside = false }), "", refusedPlace},
+		{"from a container", with(asked(sudo()), func(f *facts) { f.sameNamespaces = false }), "", refusedPlace},
 		{"without a parent", with(asked(sudo()), func(f *facts) { f.chain = nil }), "", refusedHelper},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -225,13 +225,13 @@ func TestHowOftenAProgramMayAsk(t *testing.T) {
 		_, err := l.admit(now, identity{program, 1}, identity{agent, 1}, kind, "x")
 		return err
 	}
-	for range askersPerProgram {
+	for range questionsPerProgram {
 		require.NoError(t, admit(1, 9, protocol.SecretHidden))
 	}
 	require.Equal(t, refusedOften, admit(1, 9, protocol.SecretHidden))
 	require.NoError(t, admit(1, 9, protocol.SecretConfirm), "another kind")
 	require.Equal(t, refusedOften, admit(1, 9, protocol.SecretConfirm), "ssh asks again for ever")
-	for program := 2; program < 2+askersPerAgent-askersPerProgram-1; program++ {
+	for program := 2; program < 2+questionsPerAgent-questionsPerProgram-1; program++ {
 		require.NoError(t, admit(program, 9, protocol.SecretHidden))
 	}
 	require.Equal(t, refusedFlood, admit(50, 9, protocol.SecretHidden))
@@ -242,7 +242,7 @@ func TestHowOftenAProgramMayAsk(t *testing.T) {
 	require.NoError(t, admit(53, 9, protocol.SecretHidden))
 
 	now = now.Add(2 * time.Minute)
-	for agent := range askersInAll {
+	for agent := range questionsInAll {
 		require.NoError(t, admit(100+agent, 100+agent, protocol.SecretHidden))
 	}
 	require.Equal(t, refusedFlood, admit(200, 200, protocol.SecretHidden), "all agents together")

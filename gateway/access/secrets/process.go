@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// process is what the kernel says of a process.
+// process is a process as the kernel describes it.
 type process struct {
 	pid, parent int
 	started     int64    // in clock ticks since the boot
 	name        string   // as it names itself (comm)
-	path        string   // of its program, "" if the kernel does not tell
-	args        []string // as it shows them
+	path        string   // of its program, "" if the kernel hides it
+	args        []string // as the process shows them
 	dir         string
 	real        int // user ids
 	effective   int
 	tracer      int // the debugger's process, or 0
-	// system means that the program's file is root's alone to change.
+	// system means that only root can change the program's file.
 	system bool
 	// relays means that it handles signals for job control and the window, as sudo does once it has
 	// started its command.
 	relays bool
 }
 
-// program returns the name of the program that runs. The kernel hides the path of a program that
-// runs with root's rights, and such a program names itself.
+// program returns the name of the running program. The kernel hides the path of a program with
+// root's rights, and such a program names itself.
 func (p *process) program() string {
 	if p.path == "" {
 		return p.name
@@ -34,35 +34,35 @@ func (p *process) program() string {
 	return strings.TrimSuffix(filepath.Base(p.path), " (deleted)")
 }
 
-// isRoots reports whether the process runs with root's rights for a user: a file with the set-uid
-// bit, which only root can make, gave it those.
-func (p *process) isRoots() bool { return p.effective == 0 && (p.real != 0 || p.system) }
+// hasRootRights reports whether the process runs with root's rights for a user: a file with the
+// set-uid bit, which only root can create, gave it those.
+func (p *process) hasRootRights() bool { return p.effective == 0 && (p.real != 0 || p.system) }
 
-// facts are what decides whether an asker gets an answer.
+// facts decide whether an asker gets an answer.
 type facts struct {
 	asker process
 	chain []process // the ancestors of the asker, the nearest first
-	// agent is gpg-agent, which has the asker ask for the first process of the chain: that one is its
-	// client. It is nil for a program that asks for itself.
+	// agent is gpg-agent, which asks through the helper on behalf of its client, the first process
+	// of the chain. It is nil for a program that asks for itself.
 	agent *process
-	// ownFile means that the asker runs the gateway's own program, and beside that it is in the
-	// gateway's namespaces of processes and users.
-	ownFile, beside bool
-	stdout          string // what its standard output is, as /proc names it
-	programPipe     bool   // the program that started the asker made it, or may hold it
-	sharers         []int  // other processes that could read from there
+	// ownFile means that the asker runs the gateway's own program, and sameNamespaces that it is in
+	// the gateway's namespaces of processes and users.
+	ownFile, sameNamespaces bool
+	stdout                  string // the asker's standard output, as /proc names it
+	programPipe             bool   // the asker's parent created that pipe, or may hold it
+	sharers                 []int  // other processes that could read from it
 }
 
 // errGone is the error for an asker that has ended.
 var errGone = errors.New("the program that asked has ended")
 
-// Refusal says why a program gets no answer, in a sentence for the agent that ran it.
+// Refusal says why a program gets no answer, in a sentence for the agent that runs it.
 type Refusal string
 
 // Error implements error.
 func (r Refusal) Error() string { return string(r) }
 
-// The refusals that depend on the asker alone.
+// The refusals that depend only on the asker.
 const (
 	refusedHelper Refusal = "only sudo, ssh, git and gpg may ask: run the command, not the helper"
 	refusedFile   Refusal = "this helper belongs to another version than the gateway that " +
@@ -73,7 +73,7 @@ const (
 	refusedFill Refusal = "git credential would print the password: run the git command that " +
 		"needs it"
 	refusedDebugger Refusal = "a debugger is attached: no password is given to it"
-	refusedOutput   Refusal = "the answer would go elsewhere than to the program that asks: run the " +
+	refusedOutput   Refusal = "the answer would not go to the program that asks: run the " +
 		"command, not the helper"
 	refusedSharers Refusal = "another process could read the answer"
 	refusedClient  Refusal = "gpg-agent would give the passphrase to the program that asks it: " +
@@ -88,7 +88,7 @@ var askers = map[string]string{
 	"git-remote-ftps": "git", "git-http-fetch": "git", "git-http-push": "git",
 }
 
-// gpgClients are the programs that may ask by way of gpg-agent: they use the passphrase without
+// gpgClients are the programs that may ask through gpg-agent: they use the passphrase without
 // printing it. gpg-connect-agent prints it.
 var gpgClients = []string{"gpg", "gpg2", "gpgsm"}
 
@@ -107,7 +107,7 @@ func (f *facts) judge() (program string, err error) {
 	}
 	program, err = f.findProgram()
 	switch {
-	case !f.beside:
+	case !f.sameNamespaces:
 		return "", refusedPlace
 	case !f.ownFile:
 		return "", refusedFile
@@ -123,7 +123,7 @@ func (f *facts) judge() (program string, err error) {
 	return program, nil
 }
 
-// findProgram looks which program started the asker.
+// findProgram returns the name of the program that started the asker, or a Refusal.
 func (f *facts) findProgram() (string, error) {
 	parent := f.receiver()
 	switch name := parent.program(); {
@@ -131,7 +131,7 @@ func (f *facts) findProgram() (string, error) {
 		return f.findClient()
 	case name == "sudo" || name == "sudo-rs":
 		switch {
-		case !parent.isRoots():
+		case !parent.hasRootRights():
 			return "", refusedSudo
 		case parent.relays: // it would print the answer: it logs what its command prints
 			return "", refusedOutput
@@ -152,8 +152,9 @@ func (f *facts) findProgram() (string, error) {
 // processes, as gpg-agent does.
 func (p *process) isClosed() bool { return p.path == "" && p.effective != 0 }
 
-// findClient looks which program gpg-agent asks for. What gpg-agent says of its client is believed
-// if its file is the system's, or if it is closed: then its name has to do.
+// findClient returns the name of the program on whose behalf gpg-agent asks. What gpg-agent reports
+// of its client is believed if its file is the system's, or if it is closed: then only its name can
+// be checked.
 func (f *facts) findClient() (string, error) {
 	client := &f.chain[0]
 	switch {

@@ -17,7 +17,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Supported reports whether this system says who asks.
+// Supported reports whether this system identifies askers.
 const Supported = true
 
 // soPeerPidfd is SO_PEERPIDFD (unix(7)), from Linux 6.5 on.
@@ -26,8 +26,8 @@ const soPeerPidfd = 77
 // maxRead bounds a read of a file in /proc, in bytes.
 const maxRead = 64 << 10
 
-// peer is a process at the other end of a Unix socket. Its handle stays that process's when another
-// one has its number.
+// peer is the process at the other end of a Unix socket. Its handle stays valid for that process
+// even if its number is reused.
 type peer struct {
 	handle int // a pidfd
 	pid    int
@@ -37,24 +37,24 @@ type peer struct {
 func openPeer(conn *net.UnixConn) (*peer, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
-		return nil, fmt.Errorf("ask who dialled: %w", err)
+		return nil, fmt.Errorf("identify the asker: %w", err)
 	}
-	p, asked := &peer{handle: -1}, error(nil)
+	p, lookup := &peer{handle: -1}, error(nil)
 	err = raw.Control(func(fd uintptr) {
 		cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-		if asked = err; err != nil {
+		if lookup = err; err != nil {
 			return
 		}
 		p.pid = int(cred.Pid)
-		if p.handle, asked = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, soPeerPidfd); asked != nil {
-			p.handle, asked = unix.PidfdOpen(p.pid, 0)
+		if p.handle, lookup = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, soPeerPidfd); lookup != nil {
+			p.handle, lookup = unix.PidfdOpen(p.pid, 0)
 		}
 	})
-	switch err := errors.Join(err, asked); {
-	case p.pid == 0: // of another namespace
+	switch err := errors.Join(err, lookup); {
+	case p.pid == 0: // it is in another namespace
 		return nil, refusedPlace
 	case err != nil:
-		return nil, fmt.Errorf("ask who dialled: %w", err)
+		return nil, fmt.Errorf("identify the asker: %w", err)
 	}
 	unix.CloseOnExec(p.handle)
 	return p, nil
@@ -62,22 +62,22 @@ func openPeer(conn *net.UnixConn) (*peer, error) {
 
 func (p *peer) close() { _ = unix.Close(p.handle) }
 
-// isAlive reports whether the process runs: its number is its own then.
+// isAlive reports whether the process runs, so that its number is its own.
 func (p *peer) isAlive() bool {
 	fds := []unix.PollFd{{Fd: int32(p.handle), Events: unix.POLLIN}} //nolint:gosec // a descriptor
 	n, err := unix.Poll(fds, 0)
 	return err == nil && n == 0
 }
 
-// readFacts reads who asks. own are the files that a helper may run, and client is the process that
-// the helper's parent asks for, or 0.
+// readFacts identifies the asker. own are the files that a helper may run, and client is the
+// process on whose behalf the helper's parent asks, or 0.
 func (p *peer) readFacts(own []os.FileInfo, client int) (*facts, error) {
 	ownBefore := runsFile(p.pid, own)
 	asker, err := readProcess(p.pid)
 	if err != nil {
 		return nil, errGone
 	}
-	f := &facts{asker: asker, beside: isBeside(p.pid), chain: readAncestors(&asker)}
+	f := &facts{asker: asker, sameNamespaces: sharesNamespaces(p.pid), chain: readAncestors(&asker)}
 	if client != 0 && len(f.chain) > 0 {
 		first, err := readProcess(client)
 		if err != nil || first.started > asker.started {
@@ -91,13 +91,13 @@ func (p *peer) readFacts(own []os.FileInfo, client int) (*facts, error) {
 	if len(f.chain) > 0 {
 		program := f.receiver()
 		closed := f.agent != nil && program.isClosed()
-		if program.effective != 0 && !closed { // the kernel shows nothing of root's program
-			f.beside = f.beside && isBeside(program.pid)
+		if program.effective != 0 && !closed { // the kernel hides root's programs
+			f.sameNamespaces = f.sameNamespaces && sharesNamespaces(program.pid)
 		}
 		if strings.HasPrefix(f.stdout, "pipe:") {
 			f.sharers = findSharers(f.stdout, p.pid, program.pid)
 			f.programPipe = closed || holdsPipe(program.pid, f.stdout) ||
-				program.effective == 0 && isRootsPipe(p.pid)
+				program.effective == 0 && isRootPipe(p.pid)
 		}
 	}
 	if !p.isAlive() {
@@ -111,7 +111,7 @@ func readAncestors(of *process) (all []process) {
 	for at := of; at.parent > 0 && len(all) < protocol.MaxAskerChain; {
 		next, err := readProcess(at.parent)
 		if err != nil || next.started > at.started {
-			break // it has ended, and its number may be another's
+			break // it has ended, and its number may have been reused
 		}
 		all = append(all, next)
 		at = &all[len(all)-1]
@@ -119,18 +119,18 @@ func readAncestors(of *process) (all []process) {
 	return all
 }
 
-// isRootsPipe reports whether a process's standard output is a pipe that a program with root's
-// rights made. The user can open no other end of such a pipe.
-func isRootsPipe(pid int) bool {
+// isRootPipe reports whether a process's standard output is a pipe that a program with root's
+// rights created. The user cannot open the other end of such a pipe.
+func isRootPipe(pid int) bool {
 	var stat unix.Stat_t
 	return unix.Stat(procFile(pid, "fd/1"), &stat) == nil && stat.Uid == 0
 }
 
-// nameProcess names this process.
+// nameProcess sets the name of this process.
 func nameProcess(name string) error { return os.WriteFile("/proc/self/comm", []byte(name), 0) }
 
 // checkSealed returns an error unless the process is the helper that asks with this key, and the
-// kernel keeps its memory from the user's other processes. Root reads it in any case.
+// kernel protects its memory from the user's other processes. Root can always read it.
 func (p *peer) checkSealed(started int64, key []byte) error {
 	status, err := readSmall(procFile(p.pid, "status"))
 	stat, err2 := readStat(p.pid)
@@ -171,7 +171,8 @@ func readSmall(path string) ([]byte, error) {
 	return data[:n], nil
 }
 
-// readProcess reads a process. Its start tells that all of it is of one process.
+// readProcess reads a process. It compares the start time before and after, so that everything is
+// of one process.
 func readProcess(pid int) (process, error) {
 	p, err := readStat(pid)
 	if err != nil {
@@ -198,8 +199,8 @@ func readProcess(pid int) (process, error) {
 	return p, nil
 }
 
-// readStat reads what stands in the stat of a process (proc_pid_stat(5)). Its name may hold
-// anything, also parentheses.
+// readStat reads the stat file of a process (proc_pid_stat(5)). The name in it may contain
+// anything, even parentheses.
 func readStat(pid int) (process, error) {
 	stat, err := readSmall(procFile(pid, "stat"))
 	if err != nil {
@@ -218,9 +219,9 @@ func readStat(pid int) (process, error) {
 	return process{pid: pid, parent: parent, started: started, name: string(stat[from+1 : to])}, nil
 }
 
-// isSystemFile reports whether a process's program is the file at this path, and the file and the
-// directories on the way to it are root's alone to change. Otherwise the user could have given the
-// file its name. What a file system of the user's own says about owners is not believed.
+// isSystemFile reports whether a process's program is the file at this path, and only root can
+// change the file and the directories above it. Otherwise the user could have given the file its
+// name. File systems that the user provides may lie about owners, so they do not count.
 func isSystemFile(path, exe string) bool {
 	at, err := os.Lstat(path)
 	runs, err2 := os.Stat(exe)
@@ -245,7 +246,7 @@ func isSystemFile(path, exe string) bool {
 	}
 }
 
-// field returns a number of a line of a status, -1 if it is missing.
+// field returns a number from a line of a status file, -1 if it is missing.
 func field(status []byte, label string, at int) int {
 	for line := range bytes.Lines(status) {
 		if rest, ok := bytes.CutPrefix(line, []byte(label)); ok {
@@ -269,8 +270,9 @@ func catchesAny(status []byte, signals ...unix.Signal) bool {
 	})
 }
 
-// isBeside reports whether a process is in our namespaces of processes and users.
-func isBeside(pid int) bool {
+// sharesNamespaces reports whether a process is in this process's namespaces of processes and
+// users.
+func sharesNamespaces(pid int) bool {
 	for _, name := range []string{"ns/pid", "ns/user"} {
 		own, err := os.Readlink("/proc/self/" + name)
 		if other, err2 := os.Readlink(procFile(pid, name)); err != nil || err2 != nil || other != own {
@@ -308,8 +310,8 @@ func ownFiles() (all []os.FileInfo) {
 	return all
 }
 
-// findSharers returns the processes that hold a pipe open, apart from the two that it is for. What
-// belongs to root or to another user cannot be looked at, and is not this user's.
+// findSharers returns the processes that hold a pipe open, apart from its two ends. Processes of
+// root or of another user cannot be inspected, and are not this user's.
 func findSharers(pipe string, asker, program int) (all []int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

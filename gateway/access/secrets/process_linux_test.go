@@ -35,7 +35,7 @@ func TestWhatTheKernelSaysOfAPeer(t *testing.T) {
 	require.True(t, p.isAlive())
 	f, err := p.readFacts(ownFiles(), 0)
 	require.NoError(t, err)
-	require.True(t, f.beside)
+	require.True(t, f.sameNamespaces)
 	require.True(t, f.ownFile)
 	require.Equal(t, os.Getpid(), f.asker.pid)
 	require.Equal(t, os.Geteuid(), f.asker.effective)

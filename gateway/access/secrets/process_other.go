@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// Supported reports whether this system says who asks.
+// Supported reports whether this system identifies askers.
 const Supported = false
 
-// refusedSystem refuses all askers: this system does not say who they are.
+// refusedSystem refuses all askers, because this system does not identify them.
 const refusedSystem Refusal = "on this system no program can ask the user: ask the user to run " +
 	"the command"
 

@@ -11,7 +11,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Key opens the answer to one question.
+// Key decrypts the answer to one question.
 type Key struct{ private hpke.PrivateKey }
 
 // NewKey makes the key of one question.
@@ -27,18 +27,18 @@ func NewKey() (*Key, error) {
 	return &Key{k}, nil
 }
 
-// Public returns the half for the one who answers.
+// Public returns the public key, to which the answer is sealed.
 func (k *Key) Public() []byte { return k.private.PublicKey().Bytes() }
 
-// nameOfKey returns the name that a process has while it asks with a key. The kernel lets no other
-// process give it that name: another process with the helper's connection cannot ask with a key of
-// its own. The kernel keeps 15 bytes of a name, here 90 bits.
+// nameOfKey returns the name that a process has while it asks with a key. No other process can give
+// it that name, so another process that has the helper's connection cannot ask with a key of its
+// own. The kernel keeps 15 bytes of a name, here 90 bits.
 func nameOfKey(public []byte) string {
 	sum := sha256.Sum256(public)
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:15]
 }
 
-// Open opens the answer to a question with these words.
+// Open decrypts the answer to a question with this prompt.
 func (k *Key) Open(kind, prompt string, sealed []byte) ([]byte, error) {
 	info := (&protocol.SecretAsk{Kind: kind, Prompt: prompt}).SealInfo()
 	text, err := hpke.Open(k.private, hpke.HKDFSHA256(), hpke.AES128GCM(), info, sealed)

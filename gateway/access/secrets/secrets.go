@@ -1,10 +1,11 @@
 // Package secrets puts a program's question for a password to the user, for a sudo, git or ssh that
-// an agent runs in a shell of its own. The kernel says who asks, and a policy who may. The answer
-// is sealed to the program's helper: neither this gateway nor any other process can read it.
+// an agent runs in its own shell. The kernel identifies the program, and a policy decides whether
+// it may ask. The answer is sealed to the program's helper: neither this gateway nor any other
+// process can read it.
 //
-// process.go has the policy, process_linux.go what the kernel says, describe.go what the user
-// reads of that, limits.go how often a program may ask, seal.go the key of a question, and ask.go
-// the helper's side. Nothing runs here until a program asks.
+// process.go contains the policy, process_linux.go reads the facts from the kernel, describe.go
+// describes them to the user, limits.go bounds how often a program may ask, seal.go has the key of
+// a question, and ask.go the helper's side. Nothing runs here until a program asks.
 package secrets
 
 import (
@@ -26,7 +27,7 @@ import (
 )
 
 // Paths of the two steps of a question, on one connection over the local socket. In the first one
-// the helper shows itself; before the second it closes its memory to other processes.
+// the helper identifies itself; before the second it protects its memory from other processes.
 const (
 	PathHello = "/v1/secret/hello"
 	PathAsk   = "/v1/secret/ask"
@@ -37,10 +38,10 @@ const Timeout = 110 * time.Second
 
 const (
 	maxQuestion = 16 << 10 // bytes of a question's body
-	// sessionPatience is how long sessions may take to come to a gateway that has just begun, and
-	// sessionRhythm how often the list is read meanwhile.
+	// sessionPatience is how long sessions may take to connect to a gateway that has just started,
+	// and sessionPoll how often the list is read meanwhile.
 	sessionPatience = 2 * time.Second
-	sessionRhythm   = 50 * time.Millisecond
+	sessionPoll     = 50 * time.Millisecond
 )
 
 // The refusals of a question without an answer.
@@ -51,7 +52,7 @@ const (
 	refusedLate Refusal = "the user did not answer in time: ask them before you try again"
 )
 
-// refusedFor is for the program that the user refused.
+// refusedFor is for a program that the user refused.
 func refusedFor(program string) Refusal {
 	return Refusal("the user refused the answer for " + program +
 		". Do not try again or another way; say what you wanted to do")
@@ -73,8 +74,8 @@ type question struct {
 // reply is the body of an answer to either step. Error is a Refusal.
 type reply struct {
 	Error     string `json:"error,omitempty"`
-	Program   string `json:"program,omitempty"` // that asks; in the first step
-	Agent     string `json:"agent,omitempty"`   // that runs it; in the first step
+	Program   string `json:"program,omitempty"` // the one that asks; in the first step
+	Agent     string `json:"agent,omitempty"`   // the one that runs it; in the first step
 	Verdict   string `json:"verdict,omitempty"`
 	SealedB64 []byte `json:"sealedB64,omitempty"`
 }
@@ -91,22 +92,22 @@ type Config struct {
 // Broker puts questions to the user. It is safe for concurrent use.
 type Broker struct {
 	Config
-	files  []os.FileInfo // that a helper may run
+	files  []os.FileInfo // more files that a helper may run
 	limits limits
 }
 
 // New returns a broker.
 func New(c Config) *Broker { return &Broker{Config: c} }
 
-// Asker is a helper that has shown itself, for the life of its connection.
+// Asker is a helper that has identified itself, until its connection ends.
 type Asker struct {
 	conn    *net.UnixConn
 	facts   *facts
 	program string
 }
 
-// ServeHello serves the first step. It returns the helper of the connection, or nil if it was
-// refused.
+// ServeHello serves the first step. It returns the helper of the connection, or nil after a
+// refusal.
 func (b *Broker) ServeHello(w http.ResponseWriter, r *http.Request, conn *net.UnixConn) *Asker {
 	var in introduction
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxQuestion))
@@ -145,7 +146,7 @@ func (b *Broker) identify(conn *net.UnixConn, client int) (*Asker, error) {
 }
 
 // checkSealed returns an error unless the helper still runs and asks with this key, the kernel
-// keeps its memory from the user's other processes, and those cannot read its output.
+// protects its memory from the user's other processes, and those cannot read its output.
 func (a *Asker) checkSealed(key []byte) error {
 	p, err := openPeer(a.conn)
 	if err != nil {
@@ -162,7 +163,7 @@ func (a *Asker) checkSealed(key []byte) error {
 }
 
 // ServeAsk serves the second step: it puts the question to the user and waits for the answer. The
-// end of the request's context, and of the helper's connection, takes the question back.
+// end of the request's context, and of the helper's connection, withdraws the question.
 func (b *Broker) ServeAsk(w http.ResponseWriter, r *http.Request, a *Asker) {
 	var q question
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxQuestion))
@@ -219,7 +220,7 @@ func (b *Broker) ask(ctx context.Context, a *Asker, q question) (*protocol.Secre
 	return answer, err
 }
 
-// askSessions asks in one session after another until one can put the question to its user.
+// askSessions tries one session after another until one can ask its user.
 func (b *Broker) askSessions(
 	ctx context.Context, c *client.Client, a *Asker, m *protocol.SecretAsk,
 ) (*protocol.SecretAnswer, error) {
@@ -240,7 +241,7 @@ func (b *Broker) askSessions(
 			case ctx.Err() != nil:
 				return nil, errGone
 			case ok && refused.Code == protocol.CodeUnavailable,
-				ok && refused.Code == protocol.CodeForbidden, // it is an older proxy
+				ok && refused.Code == protocol.CodeForbidden, // from an older proxy
 				ok && refused.Code == protocol.CodeNoSession:
 			case ok:
 				return nil, Refusal(refused.Message)
@@ -254,7 +255,7 @@ func (b *Broker) askSessions(
 		select {
 		case <-ctx.Done():
 			return nil, errGone
-		case <-time.After(sessionRhythm):
+		case <-time.After(sessionPoll):
 		}
 	}
 }
@@ -268,14 +269,14 @@ func (b *Broker) listSessions(ctx context.Context, c *client.Client) []protocol.
 	return list.Sessions
 }
 
-// sessionsToAsk returns the sessions that a person may sit at: first the ones that the asker runs
-// in, the nearest first, then the others, the one used last first. Those whose person has left the
-// terminal come last: only an owner's page can answer there.
+// sessionsToAsk returns the sessions that may have a person: first those that the asker runs in,
+// the nearest first, then the others, the one used last first. Those whose person has detached come
+// last: only an owner's page can answer there.
 func (f *facts) sessionsToAsk(all []protocol.SessionInfo) (ids []string) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s protocol.SessionInfo) bool {
 		return s.Headless || s.State != protocol.StateRunning
 	})
-	left := func(s protocol.SessionInfo) int { return int(min(1, s.DetachedAt)) }
+	detached := func(s protocol.SessionInfo) int { return int(min(1, s.DetachedAt)) }
 	distance := func(s protocol.SessionInfo) int {
 		at := slices.IndexFunc(f.chain, func(p process) bool { return p.pid == s.Pid })
 		if at < 0 {
@@ -286,7 +287,7 @@ func (f *facts) sessionsToAsk(all []protocol.SessionInfo) (ids []string) {
 	sort.SliceStable(all, func(i, k int) bool {
 		x, y := all[i], all[k]
 		return cmp.Or(
-			cmp.Compare(left(x), left(y)), cmp.Compare(distance(x), distance(y)),
+			cmp.Compare(detached(x), detached(y)), cmp.Compare(distance(x), distance(y)),
 			cmp.Compare(y.UsedAt, x.UsedAt),
 		) < 0
 	})
@@ -296,7 +297,7 @@ func (f *facts) sessionsToAsk(all []protocol.SessionInfo) (ids []string) {
 	return ids
 }
 
-// refuse answers a helper that gets nothing.
+// refuse answers a helper that gets no secret.
 func (b *Broker) refuse(w http.ResponseWriter, err error) {
 	b.Log.Info("no secret given", "cause", err)
 	writeReply(w, http.StatusForbidden, reply{Error: err.Error()})

@@ -210,7 +210,7 @@ func TestWhoGetsNoAnswer(t *testing.T) {
 	require.Zero(t, a.Do("ssh-keygen", "-q", "-t", "ed25519", "-N", a.canary, "-f", a.Path("key")).Status)
 	const (
 		misuse = "only sudo, ssh, git and gpg may ask: run the command, not the helper"
-		output = "the answer would go elsewhere than to the program that asks"
+		output = "the answer would not go to the program that asks"
 	)
 	for name, c := range map[string]struct{ line, wrapper, sentence string }{
 		"by hand":             {`"$SUDO_ASKPASS" "Password: "`, "", misuse},

@@ -68,7 +68,7 @@ func TestNoOneTakesTheHelpersPlace(t *testing.T) {
 	}, func() string { return string(stolen) })
 	require.Contains(t, string(stolen), "another process speaks for the helper")
 	require.NoError(t, os.Remove(filepath.Join(s.dir, "stolen")))
-	require.Contains(t, run(eavesdropper), "the answer would go elsewhere than to the program that asks")
+	require.Contains(t, run(eavesdropper), "the answer would not go to the program that asks")
 	require.NotContains(t, s.desk.Screen(), "wants your password")
 }
 
