@@ -138,7 +138,7 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 		Handle: s.handleMessage,
 		Others: agent.Others,
 		Moved:  s.announceGateway,
-		Passed: func(gateway string, why error) {
+		Skipped: func(gateway string, why error) {
 			s.status.ShowRemark(notice.Clean(gateway+" is skipped: "+why.Error(), 200),
 				overlay.TroubleFor)
 		},

@@ -12,7 +12,7 @@ import (
 type Attachment struct {
 	stream
 	session string
-	keys    bool // types, and does not only watch
+	keys    bool // the person types, and does not only watch
 
 	sizing     sync.Mutex
 	cols, rows int

@@ -114,7 +114,7 @@ func TestAStartIsRepeatedUnderItsID(t *testing.T) {
 		}
 		return &protocol.ProxyStarted{ID: "i", RequestID: start.RequestID, SessionID: "sh-1"}
 	})
-	cfg.Key, cfg.Passing = "k", true
+	cfg.Key, cfg.Transient = "k", true
 	c := start(t, cfg)
 	id, err := c.Start(fake.Within(t), &protocol.ProxyStart{Command: "sh"})
 	require.NoError(t, err)

@@ -1,8 +1,8 @@
 // Package client connects to a gateway: for the command line, the MCP server, the gateway's own
 // HTTP interface, and agents written in Go. It has two transports: a WebSocket, dialled at the
-// first call and again when the gateway goes away or another process replaces it, and a switchboard
-// in the same process. It repeats a lost request if that is safe. It depends on the messages of
-// package protocol, and neither on tokens nor on the gateway's internals.
+// first call and again when the gateway disappears or another process replaces it, and a
+// switchboard in the same process. It repeats a lost request if that is safe. It depends on the
+// messages of package protocol, and neither on tokens nor on the gateway's internals.
 package client
 
 import (
@@ -30,8 +30,8 @@ const (
 	// HeaderName carries the name that the user reads, unless the gateway has a better one from the
 	// token.
 	HeaderName = "Terminal-Agent-Name"
-	// HeaderPassing, with any value, means that the identity of HeaderKey is not lasting: the same
-	// secret is the same agent, but control ends with its last connection.
+	// HeaderPassing, with any value, means that the identity of HeaderKey is transient: clients
+	// with the same secret are the same agent, but control ends with the last connection.
 	HeaderPassing = "Terminal-Agent-Passing"
 	// HeaderGathering, with any value, is set in the gateway's answer if it has just started, and
 	// proxies may still be reconnecting to it.
@@ -46,30 +46,29 @@ type Config struct {
 	// URL is the ws: or wss: URL of the gateway's path for agents, for the handshake.
 	URL string
 	// ViewURL, if set, is the viewers' URL: it is dialled when the token may not use the agents'
-	// URL. The gateway then refuses what viewers may not do.
+	// URL. The gateway then rejects what viewers may not do.
 	ViewURL string
 	// Header is sent with the handshake: Authorization, if the gateway requires it.
 	Header http.Header
 	// Others are the gateways to try, in this order, if the first one does not answer or is lost. A
-	// refusal is an answer, too.
+	// refusal counts as an answer.
 	Others []Door
-	// Passed is called for a gateway that was skipped because its certificate is wrong. It may be
+	// Skipped is called for a gateway that is skipped because its certificate is wrong. It may be
 	// nil.
-	Passed func(gateway string, why error)
+	Skipped func(gateway string, why error)
 	// Incomplete is called for each list that lacks sessions. It may be nil.
 	Incomplete func(*protocol.Incomplete)
 	// Name is the name that the user reads when the agent asks for control. Control characters are
 	// removed from it.
 	Name string
-	// Key makes the identity last: after a reconnection the gateway gives the same agent id, and
-	// control does not end because a connection ended. Without it every connection is a separate
-	// agent.
+	// Key makes the identity lasting: after a reconnection the gateway assigns the same agent id,
+	// and control does not end because a connection ended. Without it every connection is a
+	// separate agent.
 	Key string
-	// Passing: the identity of Key does not outlive its connections. It is the same agent after a
+	// Transient: the identity of Key does not outlive its connections. It is the same agent after a
 	// reconnection, but control ends when a connection ends.
-	Passing bool
-	// Sign, if not nil, signs requests for control, as the holder of a token that the session's
-	// machine knows.
+	Transient bool
+	// Sign, if not nil, signs requests for control with a token that the session's machine knows.
 	Sign func(message []byte) []byte
 	// Program is the program that asks, and Parent the one that started it, for the user to read.
 	Program, Parent string
@@ -77,7 +76,7 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Door describes one further gateway, with the fields that [Config] has for the first.
+// Door describes an additional gateway, with the fields that [Config] has for the first.
 type Door struct {
 	Dial         func(context.Context) (net.Conn, error)
 	URL, ViewURL string
@@ -90,14 +89,14 @@ type Door struct {
 type Client struct {
 	cfg    Config
 	dialer *dialer // nil in this process
-	// makes a connection; again: after another one
+	// makes a connection; again is set for all but the first one
 	open func(ctx context.Context, again bool) (link, error)
-	// connections can stall, and can be made again
+	// connections can stall and be replaced
 	remote bool
 	ctx    context.Context // its cause is why the client ended
 	stop   context.CancelCauseFunc
 	wg     sync.WaitGroup // readers and streams
-	turn   chan struct{}  // held by the one who dials
+	turn   chan struct{}  // held while dialling
 	prefix string
 	count  atomic.Uint64
 
@@ -131,14 +130,13 @@ func newClient(cfg Config) *Client {
 		ctx:  ctx,
 		stop: stop,
 		turn: make(chan struct{}, 1),
-		// Random, so that two processes with one lasting identity never use the same request id by
-		// chance.
+		// Random, so that two processes with one lasting identity never use the same request id.
 		prefix: strings.ToLower(rand.Text()[:12]),
 	}
 }
 
-// Close ends the connection, every stream and every call under way. It waits for all goroutines of
-// the client.
+// Close ends the connection, every stream and every open call. It waits for all goroutines of the
+// client.
 func (c *Client) Close() error {
 	c.stop(ErrClosed)
 	c.mu.Lock()
@@ -182,7 +180,7 @@ func (c *Client) Call(ctx context.Context, m protocol.Message) (protocol.Message
 			if r, ok := answer.(*protocol.InputResult); ok && lost &&
 				r.Status == protocol.StatusRefused &&
 				r.Reason == protocol.CodeUnavailable {
-				// this gateway cannot know the effect at the previous one
+				// the previous gateway may have delivered the input, and this one cannot know
 				return nil, unknownOutcome(m, r.Message+" the second time")
 			}
 			refusal, refused := answer.(*protocol.Error)
@@ -202,11 +200,11 @@ func (c *Client) Call(ctx context.Context, m protocol.Message) (protocol.Message
 		case c.ctx.Err() != nil:
 			return nil, c.Err()
 		case !c.mayRepeat(m):
-			return nil, unknownOutcome(m, "the gateway went away before it answered")
+			return nil, unknownOutcome(m, "the gateway disappeared before it answered")
 		default:
 			lost = true
-			gather.startOver() // the gateway knew the session: it did not refuse at once
-			c.cfg.Log.Debug("gateway lost, asking again", "request", protocol.KindOf(m))
+			gather.startOver() // the gateway knew the session, as it did not refuse at once
+			c.cfg.Log.Debug("gateway lost, repeating the request", "request", protocol.KindOf(m))
 		}
 	}
 }
@@ -232,12 +230,11 @@ func unknownOutcome(m protocol.Message, why string) error {
 	}
 }
 
-// mayRepeat reports whether m may be sent again when the connection was lost before the answer
-// came.
+// mayRepeat reports whether m may be sent again after the connection was lost before the answer.
 func (c *Client) mayRepeat(m protocol.Message) bool {
 	switch m := m.(type) {
 	case *protocol.Input, *protocol.ProxyStart:
-		// The other end recognises a repeated request by agent and request id, so the agent has to
+		// The other end recognises a repeated request by agent and request id, so the agent must
 		// stay the same.
 		return c.cfg.Key != ""
 	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt, *protocol.ChatAsk:
@@ -262,8 +259,8 @@ func shortenTimeout(m protocol.Message, gone time.Duration) protocol.Message {
 	return &rest
 }
 
-// asReply turns a caller's own mistake into the answer that a gateway would give; it keeps any
-// other error.
+// asReply turns a caller's own mistake into the error that a gateway would answer; it returns any
+// other error unchanged.
 func asReply(err error) error {
 	if fe, ok := errors.AsType[*protocol.FieldError](err); ok {
 		return fe.Reply()

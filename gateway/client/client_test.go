@@ -211,7 +211,7 @@ func TestHeadersSayWho(t *testing.T) {
 	}))
 	defer s.Close()
 	cfg := configFor(s)
-	cfg.Name, cfg.Key, cfg.Passing, cfg.Header = "a\r\nX-Evil: 1", "secret", true, http.Header{"Authorization": {"Bearer t"}}
+	cfg.Name, cfg.Key, cfg.Transient, cfg.Header = "a\r\nX-Evil: 1", "secret", true, http.Header{"Authorization": {"Bearer t"}}
 	_, err := start(t, cfg).Sessions(fake.Within(t))
 	require.Error(t, err)
 	h := <-seen

@@ -27,16 +27,16 @@ var errLost = errors.New("connection lost")
 
 // link carries the messages of one connection.
 type link interface {
-	// sendMessage passes m on. A *protocol.FieldError is the sender's mistake, any other error the
-	// end of the connection. Any goroutine may call it.
+	// sendMessage sends m. A *protocol.FieldError is the sender's mistake, any other error the end
+	// of the connection. Any goroutine may call it.
 	sendMessage(m protocol.Message) error
-	// next returns the next message. An error is the end of the connection: with errLost another
-	// one can be made. One goroutine at a time calls it.
+	// next returns the next message. An error ends the connection: after errLost another one can be
+	// made. One goroutine at a time calls it.
 	next() (protocol.Message, error)
 	// close ends the connection and a pending next. Any goroutine may call it, more than once.
 	close()
-	// gathering reports whether the gateway had just taken over from another one, and may not know
-	// all of its sessions yet.
+	// isGathering reports whether the gateway had just taken over from another one, and may not
+	// know all of its sessions yet.
 	isGathering() bool
 	// startWatch checks the far end while a call waits for its answer.
 	startWatch() *watch
@@ -48,13 +48,14 @@ type link interface {
 type conn struct {
 	link link
 	gone chan struct{} // closed by the reader when it ends
-	// again is the time of the first message if another connection went before, or another gateway,
-	// else zero.
+	// again is the time of the first message if another connection or gateway preceded this one,
+	// otherwise zero.
 	again time.Time
 	// gathers is how long after that a session may be missing.
 	gathers time.Duration
 
-	// sending orders requests and cancels on the link: a cancel is for all calls of its request id.
+	// sending orders requests and cancels on the link, because a cancel affects all calls of its
+	// request id.
 	sending sync.Mutex
 	mu      sync.Mutex
 	waiting map[string][]chan protocol.Message // by request id
@@ -136,8 +137,8 @@ type Gather struct {
 // Gather starts the bound of one call. It belongs to the call's goroutine.
 func (c *Client) Gather() *Gather { return &Gather{client: c} }
 
-// WaitToRetry reports, after a pause, whether asking again may bring more: the gateway may not know
-// all of its sessions yet.
+// WaitToRetry reports, after a pause, whether to ask again, because the gateway may not know all of
+// its sessions yet.
 func (g *Gather) WaitToRetry(ctx context.Context) (bool, error) {
 	if g.since.IsZero() {
 		g.since = time.Now()
@@ -223,7 +224,7 @@ func (k *conn) isAwaited(id string) bool {
 	return len(k.waiting[id]) > 0
 }
 
-// cancelRequest informs the gateway that m's caller has stopped waiting. After its deadline, a
+// cancelRequest tells the gateway that m's caller has stopped waiting. After its deadline, a
 // request for control stays open with the user, and input and notes still go through; for any other
 // reason the gateway withdraws them. cancelRequest sends nothing while another call repeats m.
 func (k *conn) cancelRequest(m protocol.Message, why error) {
@@ -290,7 +291,7 @@ func (k *conn) deliverAnswer(m protocol.Message) {
 		select {
 		case waiting[0] <- m:
 			k.waiting[id] = waiting[1:]
-		default: // the call has its answer
+		default: // the call has its answer already
 		}
 	}
 }

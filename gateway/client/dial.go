@@ -26,12 +26,12 @@ const (
 	// first.
 	dialTimeout      = 15 * time.Second
 	handshakeTimeout = 5 * time.Second
-	// patience bounds how long a gateway that was there before may be away. Another process takes
-	// over within a second. One that said that it restarts has restartPatience: a busy machine
+	// patience bounds how long a gateway that was reached before may be missing. Another process
+	// takes over within a second. One that announced a restart has restartPatience: a busy machine
 	// starts it slowly.
 	patience        = 10 * time.Second
 	restartPatience = 30 * time.Second
-	firstTries      = 3 // a first connection can meet a gateway while it closes
+	firstTries      = 3 // the first try can meet a gateway that is closing
 	firstDelay      = 20 * time.Millisecond
 	longestWait     = time.Second
 )
@@ -81,10 +81,10 @@ func newDialer(cfg *Config) *dialer {
 	for i, d := range doors {
 		urls[i] = d.URL
 	}
-	return &dialer{cfg: cfg, doors: doors, turns: handshake.NewGateways(urls, cfg.Passed)}
+	return &dialer{cfg: cfg, doors: doors, turns: handshake.NewGateways(urls, cfg.Skipped)}
 }
 
-// dialGateway makes a WebSocket. It tries longer if a gateway was there before.
+// dialGateway makes a WebSocket. It tries longer if a gateway was reached before.
 func (d *dialer) dialGateway(ctx context.Context, again bool) (*socket, error) {
 	if err := d.spreadReconnects(ctx); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (d *dialer) dialGateway(ctx context.Context, again bool) (*socket, error) {
 	}
 }
 
-// patience returns how long a gateway that was there before may be away.
+// patience returns how long a gateway that was reached before may be missing.
 func (d *dialer) patience() time.Duration {
 	if time.Since(time.Unix(0, d.restarts.Load())) < restartPatience {
 		return restartPatience
@@ -125,8 +125,8 @@ func (d *dialer) patience() time.Duration {
 	return patience
 }
 
-// spreadReconnects waits if a gateway elsewhere has just announced a restart: its other clients
-// reconnect as well.
+// spreadReconnects waits for a random time if a remote gateway has just announced a restart,
+// because its other clients reconnect as well.
 func (d *dialer) spreadReconnects(ctx context.Context) error {
 	if time.Since(time.Unix(0, d.restarts.Load())) > handshake.Spread {
 		return nil
@@ -222,7 +222,8 @@ func (d *dialer) dialURL(
 	return ws, resp.Header.Get(HeaderGathering) != "", nil
 }
 
-// makeHeader returns the header of a handshake: who the agent is, besides the gateway's own.
+// makeHeader returns the headers of a handshake: those of the gateway's address, and the agent's
+// identity.
 func (d *dialer) makeHeader(at Door) http.Header {
 	header := at.Header.Clone()
 	if header == nil {
@@ -230,7 +231,7 @@ func (d *dialer) makeHeader(at Door) http.Header {
 	}
 	if d.cfg.Key != "" {
 		header.Set(HeaderKey, d.cfg.Key)
-		if d.cfg.Passing {
+		if d.cfg.Transient {
 			header.Set(HeaderPassing, "1")
 		}
 	}
@@ -250,7 +251,7 @@ func cleanName(name string) string {
 	}, name)
 }
 
-// refusalFromHTTP turns a refusal over HTTP into a sentence; any other error stays.
+// refusalFromHTTP turns a refusal over HTTP into a sentence, and returns any other error unchanged.
 func refusalFromHTTP(resp *http.Response, err error) error {
 	if resp == nil || !errors.Is(err, websocket.ErrBadHandshake) {
 		return err
@@ -267,7 +268,7 @@ func refusalFromHTTP(resp *http.Response, err error) error {
 	case resp.StatusCode == http.StatusForbidden:
 		return &protocol.Error{Code: protocol.CodeForbidden, Message: message}
 	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
-		return unable{errors.New(message)} // the next try may succeed
+		return temporaryError{errors.New(message)} // the next try may succeed
 	}
 	refusal := &protocol.Error{Code: protocol.CodeUnavailable, Message: message}
 	if resp.StatusCode == http.StatusNotFound {
@@ -276,13 +277,13 @@ func refusalFromHTTP(resp *http.Response, err error) error {
 	return refusal
 }
 
-// unable is the error of a gateway that cannot serve now.
-type unable struct{ error }
+// temporaryError is the error of a gateway that cannot serve now.
+type temporaryError struct{ error }
 
-func (unable) Hint() string { return "the gateway's own log says why: gateway serve --log" }
+func (temporaryError) Hint() string { return "the gateway's log has the reason: gateway serve --log" }
 
 // ErrNotServed marks a refusal because the gateway lacks the path: it is older, or was started
-// without it.
+// without that interface.
 var ErrNotServed = errors.New("the gateway does not serve this path")
 
 type notServed struct{ refusal *protocol.Error }

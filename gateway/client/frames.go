@@ -8,9 +8,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Frames is one connection to a gateway for a caller that speaks the protocol itself: it sends
-// messages and returns raw frames. It does not reconnect. Any goroutine may call Send and Close,
-// one at a time Next.
+// Frames is a connection to a gateway for a caller that speaks the protocol itself: it sends
+// messages and returns raw frames. It does not reconnect. Any goroutine may call Send and Close;
+// one at a time may call Next.
 type Frames struct {
 	socket  *socket
 	unguard func()
@@ -29,11 +29,12 @@ func Open(ctx context.Context, cfg Config) (*Frames, error) {
 	return &Frames{socket: l, unguard: l.guardLink()}, nil
 }
 
-// Send passes m on. A *[protocol.FieldError] is the sender's mistake, any other error the end.
+// Send sends m. A *[protocol.FieldError] is the sender's mistake; any other error ends the
+// connection.
 func (f *Frames) Send(m protocol.Message) error { return f.socket.sendMessage(m) }
 
-// Next returns the next frame. An error is the end: the gateway went away, was stopped, or closed
-// the connection.
+// Next returns the next frame. An error ends the connection: the gateway disappeared, was stopped,
+// or closed it.
 func (f *Frames) Next() ([]byte, error) {
 	if err := f.socket.extendSilence(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errLost, err)

@@ -10,18 +10,18 @@ import (
 // Peer is a participant of a switchboard in this process. Handle is called from one goroutine at a
 // time, Next from another.
 type Peer interface {
-	// Handle takes a request without waiting.
+	// Handle accepts a request without waiting.
 	Handle(m protocol.Message)
-	// Next returns the next message for the participant; an error is its end.
+	// Next returns the next message for the participant; an error ends it.
 	Next(done <-chan struct{}) (protocol.Message, error)
 	// IsGathering reports whether proxies may still be reconnecting to the switchboard.
 	IsGathering() bool
-	// Leave takes the participant out of the switchboard, which ends Next. It is called once, from
+	// Leave removes the participant from the switchboard, which ends Next. It is called once, from
 	// any goroutine.
 	Leave()
 }
 
-// NewInProcess makes a client of a switchboard in this process. join makes a participant: one at
+// NewInProcess returns a client of a switchboard in this process. join adds a participant: one at
 // once, whose end is the client's end, and one more for every stream.
 func NewInProcess(join func() Peer) *Client {
 	c := newClient(Config{})

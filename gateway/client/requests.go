@@ -65,15 +65,15 @@ func (c *Client) Read(ctx context.Context, m *protocol.Read) (*protocol.ReadResu
 	return got, err
 }
 
-// Wait asks for a fact. A lost connection does not extend the time that m allows: the repeated
-// request carries what remains of it.
+// Wait waits for a condition. A lost connection does not extend the time that m allows: the
+// repeated request carries the remaining time.
 func (c *Client) Wait(ctx context.Context, m *protocol.Wait) (*protocol.WaitResult, error) {
 	c.fillID(&m.RequestID)
 	return callFor[*protocol.WaitResult](ctx, c, m)
 }
 
-// Input types. With a lasting identity, an input whose receipt was lost is repeated under its id,
-// so it is never typed twice; without one, Input fails and reports the lost receipt.
+// Input types into a session. With a lasting identity, an input whose receipt was lost is repeated
+// under its id, so it is never typed twice; without one, Input fails and reports the lost receipt.
 func (c *Client) Input(ctx context.Context, m *protocol.Input) (*protocol.InputResult, error) {
 	c.fillID(&m.RequestID)
 	return callFor[*protocol.InputResult](ctx, c, m)
@@ -120,8 +120,8 @@ func (c *Client) Release(ctx context.Context, m *protocol.ControlRelease) error 
 	return unexpectedAnswer(m, answer)
 }
 
-// SendNote writes to the user of a session, and as a viewer to its agent. It returns what a message
-// to the user waits for, "" if it is on the screen. Empty From and AgentName are filled in.
+// SendNote writes to the user of a session, and as a viewer to its agent. It returns why a message
+// to the user is not shown yet, "" if it is on the screen. Empty From and AgentName are filled in.
 func (c *Client) SendNote(ctx context.Context, m *protocol.Note) (protocol.Waiting, error) {
 	c.fillID(&m.RequestID)
 	if m.From == "" {
@@ -137,12 +137,12 @@ func (c *Client) SendNote(ctx context.Context, m *protocol.Note) (protocol.Waiti
 	return done.Waiting, nil
 }
 
-// Decide carries out an owner's decision. It is for connections as a viewer or an owner.
+// Decide sends an owner's decision. It is for connections as a viewer or an owner.
 func (c *Client) Decide(ctx context.Context, m *protocol.ControlDecide) error {
 	return c.callForDone(ctx, m, &m.RequestID)
 }
 
-// Start has the host that m.HostKey names start a program, and returns the session's id once the
+// Start makes the host that m.HostKey names start a program, and returns the session's id once the
 // session can be read. With an identity (Config.Key), a start whose answer was lost is repeated
 // under its id, so the program never starts twice.
 func (c *Client) Start(ctx context.Context, m *protocol.ProxyStart) (sessionID string, err error) {

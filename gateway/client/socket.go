@@ -24,10 +24,10 @@ type socket struct {
 	ws    *websocket.Conn
 	peer  peerState // nil if the far end is unknown
 	local bool      // the gateway is on this machine, by a Unix socket
-	// several: the client has another gateway to turn to.
+	// several: the client has another gateway to fall back to.
 	several bool
-	// gathers: the gateway reported that it gathers. restarts is called when it restarts, gone when
-	// the far end has ended the connection.
+	// gathers: the gateway reported that it is still gathering its sessions. restarts is called
+	// when it restarts, gone when the far end has ended the connection.
 	gathers        bool
 	restarts, gone func()
 
@@ -55,7 +55,7 @@ func newSocket(ws *websocket.Conn, gathers bool) *socket {
 	return s
 }
 
-// extendSilence moves the read deadline of a gateway that pings.
+// extendSilence postpones the read deadline for a gateway that pings.
 func (s *socket) extendSilence() error {
 	if s.local { // the kernel reports the end of a local peer, which does not ping
 		return nil

@@ -10,14 +10,14 @@ import (
 	"terminalproxy/protocol/pace"
 )
 
-// stream carries the messages of one session, over as many connections as that takes. Each
+// stream receives the messages of one session, over as many connections as that takes. Each
 // connection is the stream's own, so that a slow reader delays only itself.
 type stream struct {
 	client *Client
 	// requestStream sends the request on a new connection and returns the link to read from.
 	requestStream func(link) (link, error)
-	// sortMessage returns what to pass on of a message, or nil, and whether it was the last one. An
-	// error ends the stream.
+	// sortMessage returns the message to pass to the reader, or nil, and whether it was the last
+	// one. An error ends the stream.
 	sortMessage func(protocol.Message) (pass protocol.Message, last bool, err error)
 	out         chan protocol.Message
 	err         error // why the messages ended; set before out is closed
@@ -136,7 +136,7 @@ func (s *stream) run(ctx context.Context, l link) {
 // reopenLink sends the request again. A gateway that just took over does not know the session until
 // its proxy is back: for a while "no such session" is not final.
 func (s *stream) reopenLink(ctx context.Context) (link, error) {
-	var since time.Time // of the first failure: what the absence of the gateway took is not counted
+	var since time.Time // of the first failure, without the time in which no gateway answered
 	for {
 		l, err := s.openLink(ctx, true)
 		refusal, refused := errors.AsType[*protocol.Error](err)
@@ -159,7 +159,8 @@ func (s *stream) reopenLink(ctx context.Context) (link, error) {
 	}
 }
 
-// passMessages passes on the messages of one connection, and reports whether the stream is over.
+// passMessages passes the messages of one connection to the reader, and reports whether the stream
+// is over.
 func (s *stream) passMessages(ctx context.Context, l link) (over bool, err error) {
 	defer func() {
 		l.close()
@@ -196,7 +197,8 @@ func (s *stream) passMessages(ctx context.Context, l link) (over bool, err error
 	}
 }
 
-// sendOnLink sends a message on the stream's connection, or returns errLost without one.
+// sendOnLink sends a message on the stream's connection, or returns errLost if there is no
+// connection.
 func (s *stream) sendOnLink(m protocol.Message) error {
 	s.mu.Lock()
 	l := s.link

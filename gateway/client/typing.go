@@ -21,19 +21,19 @@ type Typing struct {
 	Parts   []protocol.InputPart
 	// Rev is the revision that the screen must still have at the first byte, nil for any.
 	Rev *uint64
-	// SettleMs is how long the screen has to be quiet afterwards, in milliseconds; 0 for a caller
-	// who waits for something else.
+	// SettleMs is how long the screen has to be quiet afterwards, in milliseconds; 0 if the caller
+	// waits for something else.
 	SettleMs int64
 	// Deadline bounds everything.
 	Deadline time.Time
 	// Held extends the deadline to this long from now if the grant has level type, because the user
-	// may have to let the input through; 0 does not.
+	// may have to approve the input; 0 does not.
 	Held time.Duration
 	// Mine reports whether a grant is the caller's own.
 	Mine func(protocol.Keyboard) bool
 }
 
-// HasSteps reports whether a condition stands between two parts.
+// HasSteps reports whether there is a condition between two parts.
 func (t Typing) HasSteps() bool { return (&protocol.Input{Parts: t.Parts}).HasSteps() }
 
 // Typed reports on a Typing.
@@ -47,7 +47,7 @@ type Typed struct {
 	After uint64
 	// Epoch is the epoch of the caller's grant, 0 without a grant.
 	Epoch uint64
-	// Held is set if the deadline was extended for the user's sake.
+	// Held is set if the deadline was extended for the user's approval.
 	Held bool
 }
 
@@ -57,7 +57,7 @@ func MillisecondsLeft(deadline time.Time) int64 {
 	return max(1, time.Until(deadline).Milliseconds())
 }
 
-// Type types t under the present grant; input that arrives late does not fall under a later one. A
+// Type types t under the present grant; input that arrives late does not count for a later one. A
 // refusal is not an error: it is in the receipt. With an error, Typed is nil if nothing was typed;
 // otherwise the outcome of the unanswered parts is unknown.
 func Type(ctx context.Context, k Keyboard, t Typing) (*Typed, error) {
@@ -106,21 +106,21 @@ func receiptOf(r *protocol.InputResult, err error) (*protocol.InputResult, error
 	return r, err
 }
 
-// checkSize refuses an input that a gateway would not take: a gateway cuts a connection that sends
+// checkSize rejects an input that a gateway would reject: a gateway closes a connection that sends
 // a longer frame.
 func checkSize(m *protocol.Input) error {
-	const most = protocol.MaxAgentMessage - 2048 // leaves room for ids and numbers
+	const limit = protocol.MaxAgentMessage - 2048 // leaves room for ids and numbers
 	probe := *m
 	probe.RequestID = "r"
 	frame, err := protocol.Encode(&probe)
 	if wrong, ok := errors.AsType[*protocol.FieldError](err); ok {
 		return wrong.Reply()
 	}
-	if err == nil && len(frame) > most {
+	if err == nil && len(frame) > limit {
 		return &protocol.Error{Code: protocol.CodeTooLarge, Field: "data", Message: fmt.Sprintf(
 			"this is too much for one input: %d bytes on the wire, the limit is %d",
 			len(frame),
-			most,
+			limit,
 		)}
 	}
 	return err

@@ -1,4 +1,4 @@
-// Package endpoint holds the address of a gateway: it parses what a user wrote, dials, and proves a
+// Package endpoint handles the address of a gateway: it parses the user's text, dials, and proves a
 // token without sending it. It never serves.
 package endpoint
 
@@ -24,20 +24,19 @@ import (
 )
 
 // Endpoint is the address of a gateway as a user writes it: "" for the local one, unix:PATH,
-// ws://HOST:PORT on this machine, wss://HOST[:PORT] anywhere. It may name several of the last two
-// with commas between, of which any will do. Make one with [Parse]; it is a value and may
-// be shared.
+// ws://HOST:PORT on this machine, wss://HOST[:PORT] anywhere. It may list several of the last two,
+// separated by commas; any of them is used. Make one with [Parse]; it is a value and may be shared.
 type Endpoint struct {
 	// "unix" or "tcp"; "" for the local gateway, whose directory is looked up when dialling
 	network string
 	address string // path, or host:port
 	host    string // for the URL: as the user wrote it
 	secure  bool
-	others  []Endpoint // to turn to when this one does not answer
+	others  []Endpoint // to try when this one does not answer
 
-	// Token says who we are; "" says nothing. Over TLS, where the server has proven its identity,
-	// it is sent as a bearer token. Over plain TCP it is proven and not sent (see proveToken). On a
-	// Unix socket the system says who we are.
+	// Token identifies the client; "" sends none. Over TLS, where the server has proven its
+	// identity, it is sent as a bearer token. Over plain TCP it is proven and not sent (see
+	// proveToken). On a Unix socket the kernel identifies the client.
 	Token string
 	// TLS is the base of the TLS configuration of wss endpoints; nil uses the system's roots. The
 	// version is at least TLS 1.3 in any case.
@@ -45,9 +44,9 @@ type Endpoint struct {
 	// Displaced is called with a sentence, without its end, when the process that serves the local
 	// gateway did not answer and has lost its place. It may be nil.
 	Displaced func(why string)
-	// LookOnly leaves such a process its place. Dialling fails with a [*place.SilentOwnerError]
-	// instead.
-	LookOnly bool
+	// KeepsOwner lets such a process keep its place. Dialling fails with a
+	// [*place.SilentOwnerError] instead.
+	KeepsOwner bool
 }
 
 // maxEndpoints bounds the gateways of one address.
@@ -81,7 +80,7 @@ func Parse(raw string) (Endpoint, error) {
 	return first, nil
 }
 
-// parseMember parses one of several addresses, the number-th.
+// parseMember parses one of several addresses; number counts from 1.
 func parseMember(raw string, number, all int) (Endpoint, error) {
 	if raw == "" {
 		return Endpoint{}, fmt.Errorf(
@@ -187,8 +186,8 @@ func isLoopbackName(host string) bool {
 // Local reports whether this is the user's local gateway, which package local can start if needed.
 func (e Endpoint) Local() bool { return e.network == "" }
 
-// Remote reports whether the gateway is reached over TCP. Its peers are known by tokens and need
-// not be of this user.
+// Remote reports whether the gateway is reached over TCP. Its peers are identified by tokens and
+// may belong to other users.
 func (e Endpoint) Remote() bool { return e.network == "tcp" }
 
 // String returns the address of all gateways, for people.
@@ -227,9 +226,9 @@ func (e Endpoint) Header() http.Header {
 	return h
 }
 
-// DialContext connects to the first gateway: a raw connection, or TLS that has shaken hands. It
-// uses a Unix socket only if the process behind it runs as this user or as root (SAFETY: the server
-// is verified before it is told anything).
+// DialContext connects to the first gateway: a raw connection, or TLS after its handshake. It uses
+// a Unix socket only if the process behind it runs as this user or as root (SAFETY: the server is
+// verified before it receives anything).
 func (e Endpoint) DialContext(ctx context.Context) (net.Conn, error) {
 	if e.network == "tcp" {
 		return e.dialTCP(ctx)
@@ -273,7 +272,7 @@ const (
 )
 
 // dialLocal connects to the local gateway and never serves. A process that does not answer loses
-// its place. The user's proxies and agents that see it have another gateway at once.
+// its place, and the user's proxies and agents that notice have another gateway at once.
 func (e Endpoint) dialLocal(ctx context.Context, path string) (net.Conn, error) {
 	var gone *place.SilentOwnerError
 	var since time.Time
@@ -283,7 +282,7 @@ func (e Endpoint) dialLocal(ctx context.Context, path string) (net.Conn, error) 
 		switch {
 		case err == nil:
 			return conn, nil
-		case isSilent && (e.LookOnly || silent.Full):
+		case isSilent && (e.KeepsOwner || silent.Full):
 			return nil, silent
 		case isSilent:
 			if err := silent.RemoveName(); err != nil {
@@ -332,7 +331,7 @@ func (e Endpoint) dialPlain(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// DialSocket connects to a socket of this user, or of root. Its peer is verified before it is told
+// DialSocket connects to a socket of this user, or of root. It verifies the peer before it sends
 // anything.
 func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	return dialSocketAs(ctx, path, os.Getuid())

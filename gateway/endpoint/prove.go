@@ -21,9 +21,9 @@ import (
 // client.
 const proofTime = 5 * time.Second
 
-// proveToken makes the connection the token's. The other end first shows that it knows the token's
-// hash; only then does it get the token's signature. Another program that listens there learns a
-// random number and a name that means nothing without the token.
+// proveToken proves to the other end that this end has the token. The other end first shows that it
+// has the token's hash; only then does it get the token's signature. Another program that listens
+// there learns a random number, and a name that means nothing without the token.
 func (e Endpoint) proveToken(ctx context.Context, raw net.Conn) error {
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	defer stop()
@@ -54,7 +54,7 @@ func (e Endpoint) proveToken(ctx context.Context, raw net.Conn) error {
 		return err
 	}
 	if replies.Buffered() > 0 {
-		return e.unprovenError("the server at %s says more than it was asked")
+		return e.unprovenError("the server at %s sent unexpected data")
 	}
 	return conn.Done()
 }
@@ -98,7 +98,7 @@ func (e Endpoint) readProof(resp *http.Response) (got protocol.Proof, err error)
 			"the gateway at %s refused the connection: " +
 				strings.ReplaceAll(auth.ErrUnknownToken.Error(), "%", "%%"),
 		)
-	case resp.StatusCode == http.StatusForbidden: // its guard says why
+	case resp.StatusCode == http.StatusForbidden: // the answer has the reason
 		why, _, _ := strings.Cut(strings.TrimSpace(protocol.Visible(string(answer))), "\n")
 		return got, e.unprovenError(
 			"the gateway at %s refused the connection: " + strings.ReplaceAll(why, "%", "%%"),

@@ -145,7 +145,7 @@ func TestACommandTakesAStoppedServersNameR74(t *testing.T) {
 	o.stop()
 
 	look := ep
-	look.LookOnly = true
+	look.KeepsOwner = true
 	_, err = look.DialContext(fake.Within(t))
 	silent := new(place.SilentOwnerError)
 	require.ErrorAs(t, err, &silent)

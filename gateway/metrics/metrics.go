@@ -1,5 +1,5 @@
-// Package metrics holds the counts of a gateway for its operators, and writes them in the text
-// format 0.0.4 of Prometheus. Those who count make a [Family]; a [Book] counts HTTP requests.
+// Package metrics holds the counts of a gatekey for its operators, and writes them in the text
+// format 0.0.4 of Prometheus. Packages that count make a [Family]; [Requests] counts HTTP requests.
 package metrics
 
 import (
@@ -17,12 +17,12 @@ import (
 	"time"
 )
 
-// Family is a metric of the gateway.
+// Family is a metric of the gatekey.
 type Family struct {
 	// Name lacks the product's prefix; that of a counter ends in _total.
 	Name, Help string
 	Value      float64 // of a family without a label
-	// Label tells Values apart.
+	// Label is the label whose values are the keys of Values.
 	Label  string
 	Values map[string]float64
 }
@@ -44,7 +44,7 @@ func Labelled[N int | uint64](name, help, label string, counts map[string]N) Fam
 // seconds are the upper bounds of the histogram: from an instant answer to the longest wait.
 var seconds = []float64{0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 600}
 
-// requestKey is a method and a path, and answerKey that with the status of the answer.
+// requestKey is a method and a path; answerKey adds the status of the answer.
 type requestKey struct {
 	method, path string
 }
@@ -64,9 +64,9 @@ type histogram struct {
 	count   uint64
 }
 
-// Book counts HTTP requests. Its size is bounded: paths are those of the routes. All methods may be
-// called from any goroutine.
-type Book struct {
+// Requests counts HTTP requests. Its size is bounded: paths are those of the routes. All methods
+// may be called from any goroutine.
+type Requests struct {
 	began time.Time
 
 	mu       sync.Mutex
@@ -74,9 +74,9 @@ type Book struct {
 	times    map[requestKey]*histogram
 }
 
-// NewBook makes a book of a process that begins now.
-func NewBook() *Book {
-	return &Book{
+// NewRequests returns the counts of a process that starts now.
+func NewRequests() *Requests {
+	return &Requests{
 		began:    time.Now(),
 		requests: make(map[answerKey]uint64),
 		times:    make(map[requestKey]*histogram),
@@ -84,15 +84,15 @@ func NewBook() *Book {
 }
 
 // RecordRequest counts an answer that took d.
-func (b *Book) RecordRequest(method, path string, status int, d time.Duration) {
+func (b *Requests) RecordRequest(method, path string, status int, d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	way := requestKey{method, path}
-	b.requests[answerKey{way, status}]++
-	h := b.times[way]
+	key := requestKey{method, path}
+	b.requests[answerKey{key, status}]++
+	h := b.times[key]
 	if h == nil {
 		h = &histogram{buckets: make([]uint64, len(seconds)+1)}
-		b.times[way] = h
+		b.times[key] = h
 	}
 	at, _ := slices.BinarySearch(seconds, d.Seconds())
 	h.buckets[at]++
@@ -100,8 +100,8 @@ func (b *Book) RecordRequest(method, path string, status int, d time.Duration) {
 	h.count++
 }
 
-// Write writes the families, what the book counted, and the metrics of this process.
-func (b *Book) Write(out *bytes.Buffer, families []Family, version string) {
+// Write writes the families, the counted requests, and the metrics of this process.
+func (b *Requests) Write(out *bytes.Buffer, families []Family, version string) {
 	for _, f := range families {
 		f.write(out)
 	}
@@ -136,7 +136,7 @@ func (f Family) write(b *bytes.Buffer) {
 	}
 }
 
-func (b *Book) writeRequests(out *bytes.Buffer) {
+func (b *Requests) writeRequests(out *bytes.Buffer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	const requests = "terminalproxy_http_requests_total"
@@ -152,10 +152,10 @@ func (b *Book) writeRequests(out *bytes.Buffer) {
 	b.writeTimes(out)
 }
 
-func (b *Book) writeTimes(out *bytes.Buffer) {
+func (b *Requests) writeTimes(out *bytes.Buffer) {
 	const times = "terminalproxy_http_request_seconds"
 	writeFamily(out, times, "histogram",
-		"How long answers took, waiting for facts and for the user included.")
+		"How long answers took, including the wait for a condition or for the user.")
 	keys := slices.Collect(maps.Keys(b.times))
 	sort.Slice(keys, func(i, k int) bool { return keys[i].compareTo(keys[k]) < 0 })
 	for _, k := range keys {
@@ -176,7 +176,7 @@ func (b *Book) writeTimes(out *bytes.Buffer) {
 
 // writeProcess writes the metrics of this process.
 func writeProcess(b *bytes.Buffer, began time.Time) {
-	// package runtime/metrics fills tables at start, at the cost of every proxy
+	// package runtime/metrics would fill tables at start, in every proxy
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	writeGauge(b, "go_goroutines", "Goroutines that exist.", float64(runtime.NumGoroutine()))
@@ -187,5 +187,5 @@ func writeProcess(b *bytes.Buffer, began time.Time) {
 		writeGauge(b, "process_open_fds", "Open file descriptors.", float64(len(open)-1))
 	}
 	writeGauge(b, "process_start_time_seconds",
-		"When the gateway began, in Unix seconds.", float64(began.UnixMilli())/1000)
+		"When the gatekey began, in Unix seconds.", float64(began.UnixMilli())/1000)
 }

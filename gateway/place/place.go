@@ -1,8 +1,8 @@
 // Package place manages the name by which the user's local gateway is found: who owns it, and how a
 // process takes it, gives it up, or takes it from a process that does not answer. The process that
-// the name points to is the gateway, and nothing else decides that. So a server that was stopped
-// and continues can see that it is no longer the gateway. The package knows sockets and processes;
-// of a gateway it knows only that it answers.
+// the name points to is the gateway; nothing else decides that. So a server that was stopped and
+// continues can see that it is no longer the gateway. The package handles sockets and processes;
+// all that it requires of a gateway is an answer.
 package place
 
 import (
@@ -21,7 +21,7 @@ import (
 const (
 	// Name is the socket's name in its directory.
 	Name = "gateway.sock"
-	// bindName is where a socket is bound before it takes its name, while the place is being taken.
+	// bindName is the name under which a socket is bound before it gets its final name.
 	bindName = "gateway.new"
 	// checkEvery is the longest time between two checks of the name while an owner serves requests.
 	// It is shorter than any time after which others replace a silent process, so a process that
@@ -69,8 +69,8 @@ type Place struct {
 
 // TakePlace takes the place in dir if it is free. It replaces instead, a process that does not
 // answer, as found by [DialOwner]; instead may be nil. It fails with [ErrHeld] if another process
-// has the place or holds the lock under which it is taken. With force it ignores the lock, for a
-// holder that was stopped.
+// has the place or holds the lock under which it is taken. With force it ignores the lock, in case
+// the process that holds it was stopped.
 //
 // The lock is flock(2) on the directory itself, held only while the place is taken. It ends with
 // its holder, and there is no lock file to clean up. Two processes may take the place at once, if
@@ -122,7 +122,7 @@ func lock(dir string) (unlock func(), err error) {
 	return func() {}, fmt.Errorf("lock %s: %w", dir, locked)
 }
 
-// isOccupied reports whether a living process other than the silent one listens there.
+// isOccupied reports whether a living process other than the silent one listens at path.
 func isOccupied(path string, silent *SilentOwnerError) bool {
 	at, err := markOf(path)
 	if err != nil || silent != nil && at == silent.at {
@@ -150,7 +150,7 @@ func IsVacant(err error) bool {
 func (p *Place) bindSocket() error {
 	fresh := filepath.Join(filepath.Dir(p.path), bindName)
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove what a dead gateway left: %w", err)
+		return fmt.Errorf("remove the socket of a dead gateway: %w", err)
 	}
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: fresh, Net: "unix"})
 	if err != nil {
@@ -199,8 +199,9 @@ func (p *Place) Path() string { return p.path }
 // NameLost returns a channel that is closed once the name no longer points to this process.
 func (p *Place) NameLost() <-chan struct{} { return p.lost }
 
-// MayAnswer reports whether requests may still be answered: the place is ours, or GiveUpName gave
-// it up before it was lost. After GiveUpName, a process answers while its connections end.
+// MayAnswer reports whether requests may still be answered: this process has the place, or
+// GiveUpName gave it up before it was lost. After GiveUpName, a process answers while its
+// connections end.
 func (p *Place) MayAnswer() bool { return p.vacated.Load() || p.HoldsName() }
 
 // GiveUpName removes the name if it is still this process's. It does not close the listener.
@@ -216,14 +217,14 @@ func (p *Place) GiveUpName() error {
 	return removeIfSame(p.path, p.at)
 }
 
-// removeIfSame removes the name if it still belongs to the expected socket.
+// removeIfSame removes the name if it still points to the expected socket.
 func removeIfSame(path string, expected mark) error {
-	// Without the lock it goes ahead: an owner that loses its new name by this race sees that, and
+	// It continues without the lock: an owner that loses its new name by this race notices, and
 	// takes it again.
 	unlock, _ := lock(filepath.Dir(path))
 	defer unlock()
 	if at, err := markOf(path); err != nil || at != expected {
-		return nil // it is gone, or belongs to another process
+		return nil // the name is gone, or belongs to another process
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -28,7 +28,7 @@ func (p Process) String() string {
 	return fmt.Sprintf("`%s` (process %d)", p.line, p.Pid)
 }
 
-// Resume says how to continue a stopped process. The shell that started it has to do that: as a
+// Resume says how to continue a stopped process. Preferably the shell that started it does so: as a
 // background job it would stop again at its first use of the terminal.
 func (p Process) Resume() string {
 	return fmt.Sprintf("(to continue it: fg in its shell, else kill -CONT %d)", p.Pid)

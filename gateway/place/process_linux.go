@@ -43,7 +43,7 @@ func (p Process) Stopped() bool {
 	if err != nil {
 		return false
 	}
-	// pid (name) state ...; the name may hold anything, also parentheses (proc_pid_stat(5)).
+	// pid (name) state ...; the name may contain anything, even parentheses (proc_pid_stat(5)).
 	rest := stat[bytes.LastIndexByte(stat, ')')+1:]
 	return bytes.HasPrefix(rest, []byte(" T")) || bytes.HasPrefix(rest, []byte(" t"))
 }

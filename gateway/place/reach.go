@@ -26,8 +26,8 @@ const (
 	// other may take to answer, before others take its place.
 	stoppedPatience = time.Second
 	answerPatience  = 3 * time.Second
-	// retryPatience is for an answer that came while this process itself was stopped, so that the
-	// time ran out.
+	// retryPatience is for an answer that arrived while this process itself was stopped, so that
+	// its time ran out.
 	retryPatience = 250 * time.Millisecond
 	// movePatience is how long the former owner of a name may take to end its connections itself,
 	// with a message.
@@ -104,9 +104,9 @@ type Conn struct {
 	closing sync.Once
 }
 
-// DialOwner dials the name and makes sure that its owner answers. The connection is then like a new
-// one. dial has to check that the Unix socket can be trusted. A process that does not answer is a
-// [*SilentOwnerError], a name without an owner is [IsVacant].
+// DialOwner dials the name and makes sure that its owner answers. Afterwards the connection is like
+// a new one. dial has to check that the Unix socket can be trusted. A process that does not answer
+// is a [*SilentOwnerError], a name without an owner is [IsVacant].
 func DialOwner(
 	ctx context.Context, path string, dial func(context.Context, string) (net.Conn, error),
 ) (*Conn, error) {
@@ -145,7 +145,7 @@ func DialOwner(
 	return c, nil
 }
 
-// checkAlive asks the owner for a sign of life.
+// checkAlive makes sure that the owner answers a request.
 func (c *Conn) checkAlive() error {
 	const request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	if _, err := io.WriteString(c.UnixConn, request); err != nil {
@@ -181,7 +181,7 @@ func (c *Conn) checkAlive() error {
 		return ErrReplaced
 	case resp.StatusCode != http.StatusOK || answer.Buffered() > 0:
 		return fmt.Errorf(
-			"the server on the local socket is not a gateway: %s says %s", c.process, resp.Status,
+			"the server on the local socket is not a gateway: %s answered %s", c.process, resp.Status,
 		)
 	}
 	return bound.Done()
@@ -200,7 +200,7 @@ func (c *Conn) readFirstByte(first []byte) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, io.EOF):
-			return ErrReplaced // it closed before it answered, so it is leaving
+			return ErrReplaced // it closed before it answered, so it is ending
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return err
 		case patience == stoppedPatience && !c.process.Stopped():
@@ -218,7 +218,7 @@ func (c *Conn) silentOwner() *SilentOwnerError {
 	return s
 }
 
-// Owner returns the process at the other end, for a process that takes its place.
+// Owner returns the process at the other end, for a process that is to replace it.
 func (c *Conn) Owner() *SilentOwnerError {
 	return &SilentOwnerError{Process: c.process, Files: c.files, path: c.path, at: c.at}
 }
@@ -231,8 +231,8 @@ func (c *Conn) AnswerProblem() error {
 	return nil
 }
 
-// Gathering reports whether the owner had just taken over, so that sessions may still have been on
-// their way to it.
+// Gathering reports whether the owner had just taken over, so that sessions may still have been
+// reconnecting to it.
 func (c *Conn) Gathering() bool { return c.gathers }
 
 // checkName ends the connection if the name points elsewhere. A living owner ends it itself, with a

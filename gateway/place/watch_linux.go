@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// notices are the events for F_NOTIFY (linux/fcntl.h): entries made, removed and renamed, until
-// further notice.
+// notices are the events for F_NOTIFY (linux/fcntl.h): entries created, removed and renamed,
+// repeatedly.
 var notices = uint32(0x4 | 0x8 | 0x10 | 1<<31)
 
 // watchNames waits for changes by directory notification (F_NOTIFY, fcntl(2)), or polls if the
@@ -21,7 +21,7 @@ func watchNames(dir string, changed func()) (end func()) {
 		return pollNames(changed)
 	}
 	news, over := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(news, unix.SIGIO) // for good: a late signal would end the process
+	signal.Notify(news, unix.SIGIO) // never stopped: a late signal would end the process
 	if _, err := unix.FcntlInt(uintptr(fd), unix.F_NOTIFY, int(notices)); err != nil {
 		_ = unix.Close(fd)
 		return pollNames(changed)

@@ -8,13 +8,13 @@ import (
 )
 
 // State returns the directory of this user's lasting files: $XDG_STATE_HOME/terminalproxy, else
-// ~/.local/state/terminalproxy. It does not make the directory.
+// ~/.local/state/terminalproxy. It does not create the directory.
 func State() (string, error) {
 	return userDir("XDG_STATE_HOME", ".local", "state")
 }
 
 // configDir returns the directory of the user's configuration: $XDG_CONFIG_HOME/terminalproxy, else
-// ~/.config/terminalproxy. It does not make the directory.
+// ~/.config/terminalproxy. It does not create the directory.
 func configDir() (string, error) {
 	return userDir("XDG_CONFIG_HOME", ".config")
 }
@@ -57,7 +57,7 @@ func userDir(variable string, home ...string) (string, error) {
 	return filepath.Join(base, "terminalproxy"), nil
 }
 
-// homeDir returns $HOME, else the home that the system knows: services and agents' tools start
+// homeDir returns $HOME, else the home that the system reports: services and agents' tools start
 // programs without the variable.
 func homeDir() (string, error) {
 	dir, err := os.UserHomeDir()

@@ -1,5 +1,5 @@
-// Package userdirs finds the user's own directories and files: the one of the local gateway's
-// socket, and those that last. It makes the first one; the others need not exist.
+// Package userdirs finds the user's own directories and files: the directory of the local gateway's
+// socket, and lasting files. It creates only the former; the others need not exist.
 package userdirs
 
 import (
@@ -43,7 +43,7 @@ func Runtime() (string, error) {
 	return dir, nil
 }
 
-// DirError says why the directory of the local socket cannot be used, and what to do.
+// DirError explains why the directory of the local socket cannot be used, and what to do.
 type DirError struct{ cause error }
 
 // Error implements error.
@@ -53,7 +53,8 @@ func (e *DirError) Error() string { return e.cause.Error() }
 func (e *DirError) Unwrap() error { return e.cause }
 
 // LocalSocket returns the place of the user's local gateway: the directory, and the socket in it.
-// It makes nothing. The error is about the directory; for a missing one it is an [fs.ErrNotExist].
+// It creates neither. The error is about the directory; for a missing one it is an
+// [fs.ErrNotExist].
 func LocalSocket() (dir, socket string, err error) {
 	dir = runtimePath()
 	return dir, filepath.Join(dir, place.Name), CheckSocketDir(dir)
@@ -82,8 +83,8 @@ func firstOwned(lastResort string, dirs ...string) string {
 	return lastResort
 }
 
-// CheckSocketDir refuses a directory in which others could put or find a socket, and one whose path
-// is too long for it.
+// CheckSocketDir rejects a directory in which other users could create or reach a socket, and one
+// whose path is too long for a socket.
 func CheckSocketDir(dir string) error {
 	if err := CheckSocketPath(filepath.Join(dir, place.Name)); err != nil {
 		return fmt.Errorf("%w: set %s to a shorter directory", err, EnvDir)
@@ -114,8 +115,8 @@ func CheckSocketDir(dir string) error {
 	return nil
 }
 
-// CheckSocketPath refuses a path that does not fit into a sockaddr_un, which the kernel reports as
-// "invalid argument".
+// CheckSocketPath rejects a path that does not fit into a sockaddr_un, which the kernel would
+// report as "invalid argument".
 func CheckSocketPath(path string) error {
 	limit := 107 // sun_path is 108 bytes with its final zero (unix(7))
 	if runtime.GOOS == "darwin" {
@@ -128,7 +129,7 @@ func CheckSocketPath(path string) error {
 	return nil
 }
 
-// OwnerOf returns the user id of a file's owner, or -1 if the system does not tell.
+// OwnerOf returns the user id of a file's owner, or -1 if the system does not report it.
 func OwnerOf(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Uid)

@@ -52,10 +52,10 @@ type Config struct {
 	Others []Door
 	// Moved is called before Up if another gateway than before was reached. together means that the
 	// two share a cluster, so that those who look continue; otherwise the session was opened anew
-	// there. Passed is called for a gateway that was skipped because its certificate is wrong. Both
+	// there. Skipped is called for a gateway that was skipped because its certificate is wrong. Both
 	// may be nil.
-	Moved  func(to string, together bool)
-	Passed func(gateway string, why error)
+	Moved   func(to string, together bool)
+	Skipped func(gateway string, why error)
 	// Hello returns the messages that begin every connection.
 	Hello func() []protocol.Message
 	// Handle handles a message of the gateway, on the link's reading goroutine; it must not block.
@@ -120,7 +120,7 @@ func New(c Config) *Link {
 	return &Link{
 		Config: c,
 		doors:  doors,
-		turns:  handshake.NewGateways(urls, c.Passed),
+		turns:  handshake.NewGateways(urls, c.Skipped),
 		at:     place{door: -1},
 		over:   make(chan struct{}),
 		wake:   make(chan struct{}, 1),

@@ -163,7 +163,7 @@ func dialGateway(ctx context.Context, again bool) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	local.LookOnly = true
+	local.KeepsOwner = true
 	for began := time.Now(); ; {
 		conn, err := local.DialContext(ctx)
 		silent, isSilent := errors.AsType[*place.SilentOwnerError](err)

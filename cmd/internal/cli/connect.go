@@ -64,7 +64,7 @@ func (env *Env) ClientConfig(ep endpoint.Endpoint, path, view string) client.Con
 		ViewURL: first.ViewURL,
 		Header:  first.Header,
 		Others:  doors[1:],
-		Passed: func(gateway string, why error) {
+		Skipped: func(gateway string, why error) {
 			if _, again := said.LoadOrStore(gateway+why.Error(), true); !again {
 				_, _ = fmt.Fprintf(env.Err, "gateway: skipped %s: %v\n", gateway, why)
 			}

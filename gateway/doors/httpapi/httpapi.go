@@ -87,7 +87,7 @@ type API struct {
 	cfg     Config
 	log     *slog.Logger
 	mux     *http.ServeMux
-	metrics *metrics.Book
+	metrics *metrics.Requests
 	drawing chan struct{} // held while a picture is drawn
 	routes  []route
 }
@@ -144,7 +144,7 @@ func New(cfg Config) *API {
 		cfg.Local = func(*http.Request) bool { return false }
 	}
 	a := &API{
-		cfg: cfg, log: cfg.Log, mux: http.NewServeMux(), metrics: metrics.NewBook(),
+		cfg: cfg, log: cfg.Log, mux: http.NewServeMux(), metrics: metrics.NewRequests(),
 		drawing: make(chan struct{}, 1), routes: routes(),
 	}
 	allowed := make(map[string][]string)

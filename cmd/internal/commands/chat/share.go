@@ -98,7 +98,7 @@ func serveTools(ctx context.Context, env *cli.Env, tools *acp.Tools) (end func()
 	log := slog.New(slog.DiscardHandler)
 	cfg := env.ClientConfig(ep, protocol.PathAgent, "")
 	cfg.Name, cfg.Log = "an agent", log
-	cfg.Key, cfg.Passing = strings.ToLower(rand.Text()+rand.Text()), true
+	cfg.Key, cfg.Transient = strings.ToLower(rand.Text()+rand.Text()), true
 	local := &cli.LocalShare{Log: log}
 	if ep.Local() {
 		cfg.Dial = local.DialLocal

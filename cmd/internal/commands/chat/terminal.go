@@ -72,12 +72,12 @@ func (c *chatTerminals) ensureHost() *programs.Host {
 	defer c.mu.Unlock()
 	if c.own == nil {
 		c.client = client.New(client.Config{
-			Dial:    c.local.DialLocal,
-			URL:     c.ep.URL(protocol.PathAgent),
-			Header:  c.ep.Header(),
-			Name:    c.agent,
-			Key:     strings.ToLower(rand.Text() + rand.Text()),
-			Passing: true,
+			Dial:      c.local.DialLocal,
+			URL:       c.ep.URL(protocol.PathAgent),
+			Header:    c.ep.Header(),
+			Name:      c.agent,
+			Key:       strings.ToLower(rand.Text() + rand.Text()),
+			Transient: true,
 		})
 		c.own = programs.New(c.client, c.ep, c.local, c.taste, c.local.Log)
 		c.own.Chat = &proxy.Chat{Session: c.outer, Around: true}

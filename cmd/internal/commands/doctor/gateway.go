@@ -82,7 +82,7 @@ func (d *doctor) checkSocket(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()
 	ep, _ := endpoint.Parse("") // the local one, which always parses
-	ep.LookOnly = true
+	ep.KeepsOwner = true
 	if conn := d.dialSocket(ctx, ep); conn != nil {
 		defer func() { _ = conn.Close() }()
 		d.checkServer(ctx, ep, conn)

@@ -99,7 +99,7 @@ func serveMCP(ctx context.Context, env *cli.Env, opts mcpOptions) (err error) {
 	}
 	// Without a lasting identity, the gateway revokes control when the agent's connection ends. The
 	// agent stays the same when it changes gateways: it still owns the programs that it started.
-	cfg.Key, cfg.Passing = strings.ToLower(rand.Text()+rand.Text()), true
+	cfg.Key, cfg.Transient = strings.ToLower(rand.Text()+rand.Text()), true
 	if err := env.IdentifyAgent(&cfg, opts.token); err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func quickList(
 	if ep.Remote() {
 		conf = env.ClientConfig(ep, protocol.PathAgent, protocol.PathView)
 	}
-	conf.Name, conf.Passed = cli.DefaultName, nil
+	conf.Name, conf.Skipped = cli.DefaultName, nil
 	dialOnce(&conf, func(err error) { absent.Store(place.IsVacant(err)) }, cancel)
 	conf.Incomplete = nil // a shell prompt has no room for the warning
 	c := client.New(conf)

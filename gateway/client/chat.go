@@ -13,10 +13,10 @@ import (
 	"terminalproxy/protocol"
 )
 
-// FollowChat streams the conversation of the coding agent in a session, from the record after the
+// FollowChat streams the conversation with the coding agent in a session, from the record after the
 // given number, 0 for all that are kept: *[protocol.ChatRecords], and at the end of the session
-// terminal.session.close. It lives through a change of gateway as [Client.View] does, and continues
-// where it was.
+// terminal.session.close. Like [Client.View] it survives a change of gateway, and continues with
+// the next record.
 func (c *Client) FollowChat(
 	ctx context.Context, sessionID string, after uint64,
 ) (<-chan protocol.Message, error) {
@@ -39,13 +39,13 @@ func (c *Client) FollowChat(
 func (c *Client) ReadChat(
 	ctx context.Context, sessionID string,
 ) (records []protocol.ChatRecord, lost uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, chatPatience)
+	ctx, cancel := context.WithTimeout(ctx, chatTimeout)
 	defer cancel()
 	return c.Records(ctx, sessionID, 0)
 }
 
-// Records returns the records with higher numbers than after. It waits for some until ctx or the
-// session ends.
+// Records returns the records with higher numbers than after. It waits for the first one until ctx
+// or the session ends.
 func (c *Client) Records(
 	ctx context.Context, sessionID string, after uint64,
 ) (records []protocol.ChatRecord, lost uint64, err error) {
@@ -65,12 +65,11 @@ func (c *Client) Records(
 			return records, lost, nil
 		}
 	}
-	return nil, 0, fmt.Errorf("the conversation did not come in time: %w", context.DeadlineExceeded)
+	return nil, 0, fmt.Errorf("the conversation did not arrive in time: %w", context.DeadlineExceeded)
 }
 
-// chatPatience bounds how long a conversation may take to come. A conversation that the user hides
-// never comes.
-const chatPatience = 20 * time.Second
+// chatTimeout bounds the wait for a conversation. One that the user hides never arrives.
+const chatTimeout = 20 * time.Second
 
 // SendChat sends a message to the coding agent in a session: as an agent under a grant, or for a
 // person.
@@ -83,7 +82,7 @@ func (c *Client) SendChat(ctx context.Context, m *protocol.ChatSend) (protocol.W
 	return done.Waiting, nil
 }
 
-// UploadImage gives the session's proxy an image for a prompt, and returns its name there.
+// UploadImage sends an image for a prompt to the session's proxy, and returns its name there.
 func (c *Client) UploadImage(
 	ctx context.Context, m protocol.ChatImage, name string, data []byte,
 ) (protocol.ChatAttachment, error) {
@@ -111,7 +110,7 @@ func (c *Client) Interrupt(ctx context.Context, m *protocol.ChatInterrupt) error
 	return c.callForDone(ctx, m, &m.RequestID)
 }
 
-// Ask puts a request to the people of a conversation and returns how it was closed. When ctx ends
+// Ask puts a request to the people of a conversation and returns how it was closed. If ctx ends
 // first, the request is withdrawn. An error never allows anything.
 func (c *Client) Ask(ctx context.Context, m *protocol.ChatAsk) (*protocol.ChatAskResult, error) {
 	c.fillID(&m.RequestID)

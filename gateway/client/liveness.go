@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// lookEvery is the rhythm of checks on a local gateway while a call waits. Local sockets have
-	// no pings, since the kernel reports their end; but a stopped process keeps its socket. One of
-	// several gateways is checked, too: its own pings would be missed late.
-	lookEvery = time.Second
-	// stoppedLooks is the number of consecutive checks that must find a gateway stopped before it
+	// checkEvery is the interval of checks on a local gateway while a call waits. Local sockets
+	// have no pings, because the kernel reports their end; but a stopped process keeps its socket.
+	// One of several gateways is checked as well, because missing pings would be noticed late.
+	checkEvery = time.Second
+	// stoppedChecks is the number of consecutive checks that must find a gateway stopped before it
 	// is given up.
-	stoppedLooks = 2
-	// askAfter and askAgain are the silent checks after which the gateway is pinged, the first time
-	// and later; it has answerLooks more to answer.
-	askAfter, askAgain, answerLooks = 3, 20, 3
+	stoppedChecks = 2
+	// pingAfter and pingAgain are the numbers of silent checks after which the gateway is pinged,
+	// the first time and later; it has answerChecks more to answer.
+	pingAfter, pingAgain, answerChecks = 3, 20, 3
 )
 
 // peerState is a connection whose far end is known.
@@ -53,16 +53,16 @@ type watch struct {
 }
 
 func (s *socket) startWatch() *watch {
-	w := &watch{socket: s, stop: func() {}, limit: askAfter}
+	w := &watch{socket: s, stop: func() {}, limit: pingAfter}
 	if s.local || s.several {
-		tick := time.NewTicker(lookEvery)
+		tick := time.NewTicker(checkEvery)
 		w.tick, w.stop, w.heard = tick.C, tick.Stop, s.heard.Load()
 	}
 	return w
 }
 
-// checkGateway ends the connection of a gateway that has stopped answering; another one may take
-// over then.
+// checkGateway ends the connection of a gateway that has stopped answering, so that another one can
+// take over.
 func (w *watch) checkGateway() {
 	w.stopped++
 	if peer := w.socket.peer; peer == nil || peer.AnswerProblem() == nil {
@@ -71,32 +71,32 @@ func (w *watch) checkGateway() {
 	w.quiet++
 	if heard := w.socket.heard.Load(); heard != w.heard {
 		if w.quiet > w.limit && !w.socket.several {
-			w.limit = askAgain
+			w.limit = pingAgain
 		}
 		w.heard, w.quiet = heard, 0
 	}
 	switch {
-	case w.stopped >= stoppedLooks, w.quiet >= w.limit+answerLooks:
+	case w.stopped >= stoppedChecks, w.quiet >= w.limit+answerChecks:
 		w.socket.gone()
 		w.socket.close()
 	case w.quiet == w.limit:
-		_ = w.socket.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(lookEvery))
+		_ = w.socket.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(checkEvery))
 	}
 }
 
 // guardLink ends an idle connection when its far end is stopped.
 func (s *socket) guardLink() (stop func()) {
 	if s.several {
-		return s.guardByLooks()
+		return s.guardByChecks()
 	}
 	if s.peer == nil {
 		return func() {}
 	}
 	done := make(chan struct{})
 	go func() { // ends with stop
-		tick := time.NewTicker(askAfter * lookEvery)
+		tick := time.NewTicker(pingAfter * checkEvery)
 		defer tick.Stop()
-		for stopped := 0; stopped < stoppedLooks; {
+		for stopped := 0; stopped < stoppedChecks; {
 			select {
 			case <-done:
 				return
@@ -112,8 +112,8 @@ func (s *socket) guardLink() (stop func()) {
 	return func() { close(done) }
 }
 
-// guardByLooks ends an idle connection to one of several gateways that sends nothing.
-func (s *socket) guardByLooks() (stop func()) {
+// guardByChecks ends an idle connection to one of several gateways that sends nothing.
+func (s *socket) guardByChecks() (stop func()) {
 	done := make(chan struct{})
 	go func() { // ends with stop
 		w := s.startWatch()

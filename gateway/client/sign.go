@@ -8,7 +8,7 @@ import (
 )
 
 // signRequest signs a request for control, for this moment and the session's present epoch. It does
-// not sign for a session that is not listed: the gateway's answer says so.
+// not sign for a session that is not listed, because the gateway will reject that request.
 func (c *Client) signRequest(ctx context.Context, m *protocol.ControlRequest) error {
 	if c.cfg.Sign == nil {
 		return nil
