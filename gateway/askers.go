@@ -10,7 +10,7 @@ import (
 	"terminalproxy/gateway/hub"
 )
 
-// newBroker makes the part that puts programs' questions for secrets to the user.
+// newBroker returns the broker that puts programs' questions for secrets to the user.
 func (s *Server) newBroker() *secrets.Broker {
 	return secrets.New(secrets.Config{
 		Log: s.log,

@@ -22,14 +22,14 @@ import (
 
 var errRevoked = errors.New("the token was revoked or has expired")
 
-// sayTokenFile is the text for a peer; the log has the cause.
-const sayTokenFile = "the gateway cannot read its token file"
+// tokenFileMessage is the message to a peer; the log has the cause.
+const tokenFileMessage = "the gateway cannot read its token file"
 
-// errTokenFile ends peers when the token file that admitted them becomes unreadable. It is no
-// revocation: they may ask another gateway.
-var errTokenFile = errors.New(sayTokenFile)
+// errTokenFile ends peers when the token file that admitted them becomes unreadable. They are not
+// revoked: they may try another gateway.
+var errTokenFile = errors.New(tokenFileMessage)
 
-// socketRoutes maps a path to the roles that it serves and the longest frame, in bytes. A local
+// socketRoutes maps a path to the roles that may use it and the longest frame, in bytes. A local
 // peer gets the first role.
 var socketRoutes = map[string]struct {
 	roles []auth.Role
@@ -41,8 +41,8 @@ var socketRoutes = map[string]struct {
 	protocol.PathLinks: {[]auth.Role{auth.RoleViewer, auth.RoleOwner}, maxLinksMessage},
 }
 
-// authorizeSocket decides about a request for a socket. The socket or the token alone says who
-// asks.
+// authorizeSocket decides about a request for a socket. Only the socket or the token identifies the
+// peer.
 func (s *Server) authorizeSocket(r *http.Request) (ws.Access, error) {
 	route, ok := socketRoutes[r.URL.Path]
 	if !ok {
@@ -62,7 +62,7 @@ func (s *Server) authorizeSocket(r *http.Request) (ws.Access, error) {
 			return ws.Access{}, err
 		}
 	}
-	// a request of a trusted proxy's is counted as long as its handler
+	// a request from a trusted proxy is counted until its handler returns
 	stays := c.claim == nil && claimOf(r) != nil
 	if r.URL.Path == protocol.PathLinks {
 		return ws.Access{
@@ -113,11 +113,11 @@ func (c *connection) StopReason() string {
 func (c *connection) ProcessID() int { return c.process.Pid }
 
 // identifyCaller returns the identity of the token that the connection has proven, or that the
-// request shows in the Authorization header. A token elsewhere would end in a log.
+// request has in the Authorization header. A token elsewhere would end up in a log.
 func (s *Server) identifyCaller(r *http.Request) (auth.Identity, error) {
 	if identity := connectionOf(r).provenIdentity(); identity != nil &&
 		s.cfg.Tokens.IsValid(identity.TokenID) {
-		// it has proven itself, without showing its token
+		// the client has proven its token without sending it
 		return *identity, claimOf(r).countToken(identity.TokenID)
 	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -135,13 +135,13 @@ func (s *Server) identifyCaller(r *http.Request) (auth.Identity, error) {
 		return identity, &auth.Refusal{
 			Status: http.StatusInternalServerError,
 			Code:   protocol.CodeUnavailable,
-			Say:    sayTokenFile,
+			Say:    tokenFileMessage,
 		}
 	case ok:
 		message = err.Error()
 	}
 	s.log.Warn("refused", "address", r.RemoteAddr, "route", r.Pattern)
-	s.slowDown(r)
+	s.delayGuess(r)
 	return identity, &auth.Refusal{
 		Status: http.StatusUnauthorized,
 		Code:   protocol.CodeUnauthorized,
@@ -149,16 +149,16 @@ func (s *Server) identifyCaller(r *http.Request) (auth.Identity, error) {
 	}
 }
 
-// slowDown delays the answer to a peer that guesses tokens.
-func (s *Server) slowDown(r *http.Request) {
+// delayGuess delays the answer to a peer that guesses tokens.
+func (s *Server) delayGuess(r *http.Request) {
 	s.refused.Add(1)
 	if wait := s.failures.NoteFailure(auth.Address(r.RemoteAddr)); wait > 0 {
 		_ = pace.Pause(r.Context(), wait)
 	}
 }
 
-// memberOf turns an identity into a participant. The headers add a wish for a name, and the secret
-// of a lasting identity: only its holder can get the agent's id.
+// memberOf returns the participant of an identity. The headers may suggest a name, and carry the
+// secret of a lasting identity: only its holder can get the agent's id.
 func memberOf(identity auth.Identity, header http.Header) hub.Member {
 	m := hub.Member{
 		Role:      identity.Role,
@@ -174,14 +174,14 @@ func memberOf(identity auth.Identity, header http.Header) hub.Member {
 		m.TokenID = digest("token\x00"+identity.TokenID, 16)
 	}
 	if key := header.Get(client.HeaderKey); key != "" && identity.Role == auth.RoleAgent {
-		// The token is part of it: one holder's key is not another's.
+		// The token is part of the id, so that the same key under another token is another agent.
 		m.ID = "a-" + digest(identity.TokenID+key, 12)
 		m.Lasting = header.Get(client.HeaderPassing) == ""
 	}
 	return m
 }
 
-// digest returns n characters that identify a secret without telling it.
+// digest returns n characters that identify a secret without revealing it.
 func digest(secret string, n int) string {
 	sum := sha256.Sum256([]byte(secret))
 	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:n])
@@ -217,11 +217,11 @@ func (s *Server) joinHub(m hub.Member, identity auth.Identity) peer {
 	return p
 }
 
-// IsGathering implements client.Peer: a caller over HTTP waits for sessions that are on their way
-// here.
+// IsGathering implements client.Peer: a caller over HTTP waits for sessions that are still
+// connecting.
 func (p peer) IsGathering() bool { return p.server.isGathering() }
 
-// Leave takes the participant out of both lists.
+// Leave removes the participant from both lists.
 func (p peer) Leave() {
 	p.server.mu.Lock()
 	delete(p.server.live, p.Peer)
@@ -245,7 +245,7 @@ func closeCode(err error, local bool) (int, string) {
 	case errors.Is(err, errRevoked):
 		return websocket.ClosePolicyViolation, errRevoked.Error()
 	case errors.Is(err, errTokenFile):
-		return websocket.CloseTryAgainLater, sayTokenFile
+		return websocket.CloseTryAgainLater, tokenFileMessage
 	}
 	if worded, ok := errors.AsType[interface {
 		error

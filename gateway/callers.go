@@ -19,7 +19,7 @@ import (
 
 const (
 	// callerIdle is how long a caller over plain HTTP may be silent before it counts as gone. Its
-	// control is given back then, as at the end of a connection.
+	// control then ends, as at the end of a connection.
 	callerIdle = 10 * time.Minute
 	maxCallers = 256
 	// minKey is the shortest secret that makes an identity, in characters.
@@ -29,16 +29,16 @@ const (
 // Drawing draws a picture of a screen; see httpapi.Config.Draw.
 type Drawing = func(w io.Writer, format string, s protocol.Screen) error
 
-// MCPHandler speaks MCP over HTTP with the clients of one agent. Close ends what they have open and
-// does not wait for requests under way.
+// MCPHandler serves MCP over HTTP to the clients of one agent. Close ends what they have open and
+// does not wait for open requests.
 type MCPHandler interface {
 	http.Handler
 	Close()
 }
 
-// callers holds the participants behind plain HTTP requests. A token makes one participant, or one
-// for each key that comes with it. It serves many requests and stays for a while after the last
-// one. A request over the local socket without a key makes a participant for itself alone, which
+// callers holds the participants behind plain HTTP requests. A token has one participant, or one
+// for each key that its requests carry. It serves many requests and stays for a while after the
+// last one. A request over the local socket without a key has a participant of its own, which
 // therefore cannot hold control.
 type callers struct {
 	server  *Server
@@ -57,7 +57,7 @@ type caller struct {
 	id      string // "" for a single request
 	seat    seat   // in the switchboard
 	role    string
-	lasting bool // there is more than this request
+	lasting bool // it serves more than one request
 
 	// The following are guarded by callers.mu.
 	requests  int
@@ -71,7 +71,7 @@ func newCallers(s *Server) *callers {
 }
 
 // authenticateRequest returns the caller of a request. Over the user's own socket it is an agent,
-// or a viewer of this machine for the acts of an owner, as for WebSockets.
+// or with own a local viewer, as for WebSockets.
 func (c *callers) authenticateRequest(r *http.Request, own bool) (*caller, error) {
 	identity := auth.Identity{Role: auth.RoleAgent}
 	if own {
@@ -110,7 +110,7 @@ func (c *callers) authenticateRequest(r *http.Request, own bool) (*caller, error
 	return c.callerFor(identity, connectionOf(r).isLocal(), r.Header, key)
 }
 
-// callerFor returns the participant of an identity for one request. It makes one if needed.
+// callerFor returns the participant of an identity for one request, and creates it if needed.
 func (c *callers) callerFor(
 	identity auth.Identity, local bool, header http.Header, key string,
 ) (*caller, error) {
@@ -145,7 +145,7 @@ func (c *callers) callerFor(
 	return fresh, nil
 }
 
-// findLocked returns the caller with an id, or nil. It forgets one that has ended.
+// findLocked returns the caller with an id, or nil. It removes one that has ended.
 func (c *callers) findLocked(id string) *caller {
 	known := c.byID[id]
 	if known == nil || !known.hasEnded() {
@@ -153,12 +153,12 @@ func (c *callers) findLocked(id string) *caller {
 	}
 	c.forgetLocked(known)
 	if known.requests == 0 {
-		go known.close() // it has ended already, there is next to nothing to wait for
+		go known.close() // it has ended already, so this ends soon
 	}
 	return nil
 }
 
-// callerID returns what requests of one caller share, or "".
+// callerID returns the id that the requests of one caller share, or "".
 func callerID(identity auth.Identity, key string) string {
 	if identity.TokenID == "" && key == "" {
 		return ""
@@ -166,8 +166,8 @@ func callerID(identity auth.Identity, key string) string {
 	return string(identity.Role) + "\x00" + identity.TokenID + "\x00" + key
 }
 
-// joinFunc returns a function that makes participants. The first stands for the caller, and its end
-// is the end of the agent. Later ones only listen.
+// joinFunc returns a function that adds participants. The first one stands for the caller, and its
+// end is the end of the agent. Later ones only listen.
 func (c *callers) joinFunc(
 	fresh *caller, member hub.Member, identity auth.Identity,
 ) func() client.Peer {
@@ -199,7 +199,7 @@ func (c *callers) makeRoomLocked() error {
 	}
 	oldest, _ := first.Value.(*caller)
 	c.forgetLocked(oldest)
-	go oldest.close() // it waits for the participant's end, or for that of the hub
+	go oldest.close() // ends with the participant, or with the hub
 	return nil
 }
 
@@ -217,7 +217,7 @@ func (p *caller) beginRequestLocked() {
 	p.seat.MarkBusy()
 }
 
-// seat is a participant that knows whether it has work under way.
+// seat is a participant of the hub that can be marked busy or idle.
 type seat interface {
 	MarkBusy()
 	MarkIdle()
@@ -264,7 +264,7 @@ func (p *caller) Call(ctx context.Context, m protocol.Message) (protocol.Message
 	return answer, err
 }
 
-// hold keeps the caller as a request under way does.
+// hold keeps the caller as an open request does.
 func (p *caller) hold() (release func()) {
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
@@ -312,7 +312,7 @@ func (p *caller) close() {
 	}
 }
 
-// close ends all callers. Requests under way end by themselves.
+// close ends all callers. Open requests end by themselves.
 func (c *callers) close() {
 	c.mu.Lock()
 	c.closed = true
@@ -340,7 +340,7 @@ func (c *callers) serveMCP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	done := make(chan struct{})
-	go func() { // ends with the request, or ends it when the agent may no longer be here
+	go func() { // ends with the request, or ends the request when the agent is no longer admitted
 		defer close(done)
 		select {
 		case <-p.Ended():
@@ -352,8 +352,8 @@ func (c *callers) serveMCP(w http.ResponseWriter, r *http.Request) {
 	p.mcpHandler().ServeHTTP(w, r.WithContext(ctx))
 }
 
-// authenticateAgent authenticates an agent for MCP. The agent must be one that it can recognise in
-// later requests.
+// authenticateAgent authenticates an agent for MCP. The agent must be recognisable in later
+// requests.
 func (c *callers) authenticateAgent(r *http.Request) (*caller, error) {
 	p, err := c.authenticateRequest(r, false)
 	switch {
@@ -370,7 +370,7 @@ func (c *callers) authenticateAgent(r *http.Request) (*caller, error) {
 		return nil, &auth.Refusal{
 			Status: http.StatusBadRequest,
 			Say: "no identity: send the header " + client.HeaderKey +
-				" with a secret of at least 32 characters, the same in every request; or have " +
+				" with a secret of at least 32 characters, the same in every request; or let " +
 				"the client start: gateway mcp",
 		}
 	}

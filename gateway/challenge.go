@@ -15,20 +15,21 @@ import (
 	"terminalproxy/protocol"
 )
 
-// connection holds the state of one connection. Its requests come one after the other.
+// connection holds the state of one connection. Its requests are handled one at a time.
 type connection struct {
 	// owns reports whether a dial of this local socket would come here now; nil for a TCP
 	// connection.
 	owns    func() bool
 	process place.Process // at the other end of a local socket
-	socket  *net.UnixConn // the local one, nil for TCP
-	// asker is the helper that has shown itself on this connection, or nil. Owned by its requests.
+	socket  *net.UnixConn // the local socket, nil for TCP
+	// asker is the helper that has identified itself on this connection, or nil. Owned by its
+	// requests.
 	asker *secrets.Asker
 	claim *claim // of a TCP connection; nil if a trusted proxy is at the other end
 
-	// The following identify the owner of a TCP connection, once its peer has proven who it is.
+	// The following identify the owner of a TCP connection, once its peer has proven its token.
 	mu        sync.Mutex
-	challenge auth.Challenge // waits for its answer; zero without one
+	challenge auth.Challenge // the open one, or zero
 	proven    *auth.Identity
 }
 
@@ -49,17 +50,17 @@ func (c *connection) provenIdentity() *auth.Identity {
 	return c.proven
 }
 
-// serveProof serves protocol.PathProof. A client that does not know whether this is its gateway
-// asks for a proof first and gives its own second. From then on the connection is that token's, so
-// no token is on the wire.
+// serveProof serves protocol.PathProof. A client that cannot be sure that this is its gateway first
+// asks for a proof and then gives its own. From then on the connection belongs to that token, which
+// is never sent.
 func (s *Server) serveProof(w http.ResponseWriter, r *http.Request) {
 	c := connectionOf(r)
 	if c.isLocal() {
-		http.Error(w, "this socket asks for no proof", http.StatusNotFound)
+		http.Error(w, "this socket needs no proof", http.StatusNotFound)
 		return
 	}
-	// A body that does not come must not hold the connection. The server sets its own deadline for
-	// the rest.
+	// A body that does not arrive must not block the connection. The server sets its own deadline
+	// for the rest.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(headerTimeout))
 	var ask protocol.Proof
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, protocol.MaxProof))
@@ -102,7 +103,7 @@ func (s *Server) proveServer(c *connection, ask protocol.Proof) (protocol.Proof,
 	return protocol.Proof{Nonce: next.ServerNonce, Answer: proof}, nil
 }
 
-// verifyClient checks the client's proof. A challenge is good for one answer.
+// verifyClient checks the client's proof. A challenge is valid for one answer.
 func (s *Server) verifyClient(c *connection, ask protocol.Proof) (protocol.Proof, error) {
 	open := c.challenge
 	c.challenge = auth.Challenge{}
@@ -114,17 +115,17 @@ func (s *Server) verifyClient(c *connection, ask protocol.Proof) (protocol.Proof
 		return protocol.Proof{}, err
 	}
 	c.proven = &identity
-	_ = c.claim.countToken(identity.TokenID) // without room the next request says so
+	_ = c.claim.countToken(identity.TokenID) // if there is no room, the next request fails
 	return protocol.Proof{Token: open.Ref, Role: string(identity.Role), Name: identity.Name}, nil
 }
 
 func (s *Server) rejectProof(w http.ResponseWriter, r *http.Request, err error) {
 	if !errors.Is(err, auth.ErrUnknownToken) {
 		s.log.Error("token file", "error", err)
-		http.Error(w, sayTokenFile, http.StatusInternalServerError)
+		http.Error(w, tokenFileMessage, http.StatusInternalServerError)
 		return
 	}
 	s.log.Warn("refused", "address", r.RemoteAddr, "route", r.Pattern)
-	s.slowDown(r)
+	s.delayGuess(r)
 	http.Error(w, err.Error(), http.StatusUnauthorized)
 }

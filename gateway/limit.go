@@ -16,18 +16,18 @@ import (
 	"terminalproxy/protocol"
 )
 
-// beyondPerPeer is how many connections of an address beyond its limit get an answer that says so.
-// Further ones are cut off.
+// beyondPerPeer is how many connections beyond its limit an address may have to be told so. Further
+// ones are closed.
 const beyondPerPeer = 16
 
-// limiter bounds the connections of each token, and of each address those without a known token. An
-// address at its limit loses the oldest connection that has not sent a whole request, or else the
-// oldest idle one. Without either, the new connection is turned away. So connections that are held
-// half-open cannot keep out one that speaks. A request from a trusted proxy counts by the address
-// that the proxy names.
+// limiter bounds the connections of each token, and those of each address without a known token. An
+// address at its limit victim the oldest connection that has not sent a whole request, or else the
+// oldest idle one. If there is neither, the new connection is rejected. So connections that are
+// held half-open cannot keep out one that sends requests. A request from a trusted proxy counts for
+// the address that the proxy names.
 type limiter struct {
 	net.Listener
-	most    int
+	limit   int
 	trusted []netip.Prefix
 	log     *slog.Logger
 
@@ -47,14 +47,14 @@ type claim struct {
 	// The rest is guarded by limiter.mu.
 	token  string // "" while no token is known
 	beyond bool   // beyond the limit
-	speaks bool   // a whole request came
-	idle   bool   // nothing is under way
+	spoke  bool   // a whole request has arrived
+	idle   bool   // no request is open
 }
 
-func newLimiter(ln net.Listener, most int, trusted []netip.Prefix, log *slog.Logger) *limiter {
+func newLimiter(ln net.Listener, limit int, trusted []netip.Prefix, log *slog.Logger) *limiter {
 	return &limiter{
 		Listener: ln,
-		most:     most,
+		limit:    limit,
 		trusted:  trusted,
 		log:      log,
 		unknown:  make(map[string][]*claim),
@@ -63,7 +63,7 @@ func newLimiter(ln net.Listener, most int, trusted []netip.Prefix, log *slog.Log
 	}
 }
 
-// limited is a connection with its claim, which is nil if a trusted proxy is at the other end.
+// limited is a connection with its claim, nil for one from a trusted proxy.
 type limited struct {
 	net.Conn
 	claim *claim
@@ -101,8 +101,8 @@ func (l *limiter) Accept() (net.Conn, error) {
 	}
 }
 
-// claimPlace counts one more of an address, for the connection c or for a request. Close evicted in
-// its place.
+// claimPlace counts one more connection or request of an address; c is nil for a request. The
+// caller closes evicted, which lost its place.
 func (l *limiter) claimPlace(peer string, c *limited) (made *claim, evicted net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,17 +111,17 @@ func (l *limiter) claimPlace(peer string, c *limited) (made *claim, evicted net.
 		made.conn, c.claim = c, made
 	}
 	own := l.unknown[peer]
-	if len(own) < l.most {
+	if len(own) < l.limit {
 		l.unknown[peer] = append(own, made)
 		return made, nil
 	}
-	loses := slices.IndexFunc(own, func(o *claim) bool { return o.conn != nil && !o.speaks })
-	if loses < 0 {
-		loses = slices.IndexFunc(own, func(o *claim) bool { return o.conn != nil && o.idle })
+	victim := slices.IndexFunc(own, func(o *claim) bool { return o.conn != nil && !o.spoke })
+	if victim < 0 {
+		victim = slices.IndexFunc(own, func(o *claim) bool { return o.conn != nil && o.idle })
 	}
-	if loses >= 0 {
-		evicted = own[loses].conn
-		l.unknown[peer] = append(slices.Delete(own, loses, loses+1), made)
+	if victim >= 0 {
+		evicted = own[victim].conn
+		l.unknown[peer] = append(slices.Delete(own, victim, victim+1), made)
 		return made, evicted
 	}
 	if l.beyond[peer] == beyondPerPeer {
@@ -160,21 +160,21 @@ func (c *claim) removeLocked() {
 	}
 }
 
-func decrement(count map[string]int, of string) {
-	if count[of]--; count[of] == 0 {
-		delete(count, of)
+func decrement(count map[string]int, key string) {
+	if count[key]--; count[key] == 0 {
+		delete(count, key)
 	}
 }
 
-// beginRequest notes a whole request, and reports whether there is room for it.
+// beginRequest records that a whole request has arrived, and reports whether there is room for it.
 func (c *claim) beginRequest() bool {
 	c.limiter.mu.Lock()
 	defer c.limiter.mu.Unlock()
-	c.speaks, c.idle = true, false
+	c.spoke, c.idle = true, false
 	return !c.beyond
 }
 
-// countToken counts the claim with a token that is known now.
+// countToken counts the claim for a token instead of its address.
 func (c *claim) countToken(token string) error {
 	if c == nil || token == "" {
 		return nil
@@ -185,11 +185,11 @@ func (c *claim) countToken(token string) error {
 	if c.token == token {
 		return nil
 	}
-	if l.known[token] >= l.most {
+	if l.known[token] >= l.limit {
 		return &auth.Refusal{
 			Status: http.StatusTooManyRequests, Code: protocol.CodeBusy,
-			Say: fmt.Sprintf("%d connections use this token already: end one, or come back later",
-				l.most),
+			Say: fmt.Sprintf("%d connections use this token already: end one, or try again later",
+				l.limit),
 		}
 	}
 	c.removeLocked()
@@ -210,7 +210,7 @@ func (l *limiter) noteState(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// claimOfConn returns the claim of a connection, which TLS may be around.
+// claimOfConn returns the claim of a connection, also of one inside TLS.
 func claimOfConn(conn net.Conn) *claim {
 	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
@@ -231,18 +231,18 @@ func claimOf(r *http.Request) *claim {
 	return connectionOf(r).claim
 }
 
-// limitRequests passes on to next the requests that there is room for, and answers others with
-// turn. A request with a token goes on to where the token is checked: it then no longer counts with
+// limitRequests forwards requests to next if there is room, and answers others with reject. A
+// request with a token goes on to where the token is checked, and from then on does not count for
 // its address.
 func (l *limiter) limitRequests(
-	next http.Handler, turn func(http.ResponseWriter, *http.Request, error),
+	next http.Handler, reject func(http.ResponseWriter, *http.Request, error),
 ) http.Handler {
 	full := func(w http.ResponseWriter, r *http.Request) {
-		l.log.Warn("turned away: too many connections of one address", "address", r.RemoteAddr)
-		turn(w, r,
+		l.log.Warn("rejected: too many connections from one address", "address", r.RemoteAddr)
+		reject(w, r,
 			fmt.Errorf(
-				"%d connections of your address are open already: close some, or come back later",
-				l.most,
+				"%d connections from your address are open already: close some, or try again later",
+				l.limit,
 			))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -269,17 +269,17 @@ func (l *limiter) limitRequests(
 	})
 }
 
-// turnAway answers for a server without pages.
-func turnAway(w http.ResponseWriter, _ *http.Request, why error) {
+// rejectWithoutPages rejects requests at a server without pages.
+func rejectWithoutPages(w http.ResponseWriter, _ *http.Request, why error) {
 	http.Error(w, why.Error(), http.StatusTooManyRequests)
 }
 
-// clientAddress returns the address from which a trusted proxy has a request: the last one of
-// X-Forwarded-For that is no such proxy itself.
+// clientAddress returns the address for which a trusted proxy forwards a request: the last one of
+// X-Forwarded-For outside the trusted networks.
 func (l *limiter) clientAddress(r *http.Request) string {
 	host, _, _ := net.SplitHostPort(r.RemoteAddr)
-	passed := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for _, from := range slices.Backward(passed) {
+	addresses := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, from := range slices.Backward(addresses) {
 		addr, ok := parseAddr(strings.TrimSpace(from))
 		if !ok {
 			break

@@ -8,8 +8,8 @@ import (
 	"terminalproxy/gateway/access/auth"
 )
 
-// sameUser accepts the connections of this user only. The mode of the socket and its directory says
-// the same, but some systems do not honour it (unix(7)), so the kernel is asked about every peer.
+// sameUser accepts only connections of this user. The mode of the socket and its directory should
+// ensure that, but some systems ignore it (unix(7)), so the kernel is asked about every peer.
 type sameUser struct {
 	*net.UnixListener
 	log *slog.Logger

@@ -17,14 +17,14 @@ import (
 const (
 	// logLines bounds the queued lines of a log.
 	logLines = 1024
-	// logPatience is how long the last lines may take.
+	// logPatience is how long writing the last lines may take.
 	logPatience = time.Second
 )
 
-// Log writes a log for operators: who comes and goes, in which role, and which requests are
-// refused, by ids and codes. It holds nothing that was on a screen, typed or said; errors that
-// peers worded are named by their codes. Logging never waits: lines that are not taken in time are
-// left out, and counted. Close it.
+// Log writes a log for operators: who connects and disconnects, in which role, and which requests
+// are refused, by ids and codes. It contains nothing that was on a screen, typed or said; errors
+// that peers worded are replaced by their codes. Logging never waits: lines that are not written in
+// time are dropped and counted. Close it.
 type Log struct {
 	*slog.Logger
 	lines *logLinesWriter
@@ -48,7 +48,7 @@ func NewLog(out io.Writer, json bool, level slog.Level) *Log {
 	return &Log{to(lines), lines}
 }
 
-// Close writes the remaining lines, for a moment at most. Later lines are left out.
+// Close writes the remaining lines, for a moment at most. Later lines are dropped.
 func (l *Log) Close() {
 	l.lines.close()
 	select {
@@ -57,7 +57,7 @@ func (l *Log) Close() {
 	}
 }
 
-// withoutContent returns an attribute without the words of a peer's error.
+// withoutContent returns an attribute without the text of a peer's error.
 func withoutContent(_ []string, a slog.Attr) slog.Attr {
 	err, ok := a.Value.Any().(error)
 	if !ok {

@@ -14,21 +14,22 @@ import (
 
 // Others are the other gateways of a cluster, as this one describes them.
 type Others interface {
-	// ConnectionState reports whether they are reached, and how many of them.
+	// ConnectionState reports whether this gateway is connected to others, and to how many.
 	ConnectionState() (online bool, gateways int)
-	// Problem says what fails on the way to them, and how to mend it; "" if it works.
+	// Problem returns a fault in the connection to them, and the remedy; "" without a fault.
 	Problem() (message, do string)
 	// Stats returns metrics.
 	Stats() []metrics.Family
 }
 
-// Switchboard returns the server's, for a cluster that extends it. See also [Server.Admit].
+// Switchboard returns the server's switchboard, for a cluster that extends it. See also
+// [Server.Admit].
 func (s *Server) Switchboard() *hub.Hub { return s.hub }
 
 // SetOthers adds other gateways to the server's answers. Call it before the server listens.
-func (s *Server) SetOthers(of Others) { s.others = of }
+func (s *Server) SetOthers(others Others) { s.others = others }
 
-// Admitted is a participant that another gateway let in.
+// Admitted is a participant that another gateway admitted.
 type Admitted interface {
 	client.Peer
 	HandleRepeat(m protocol.Message)
@@ -36,12 +37,12 @@ type Admitted interface {
 	MarkIdle()
 }
 
-// Admit lets in a participant that another gateway describes. Its token must be valid here, too,
-// and match the member; an error is for its gateway. The participant leaves when the token is
+// Admit adds a participant that another gateway describes. Its token must be valid here, too, and
+// match the member; an error goes to that gateway. The participant leaves when the token is
 // revoked.
 func (s *Server) Admit(m hub.Member) (Admitted, error) {
 	if s.cfg.Tokens == nil {
-		return nil, errors.New("this gateway knows no tokens")
+		return nil, errors.New("this gateway has no tokens")
 	}
 	identity, err := s.cfg.Tokens.Identity(m.Token)
 	switch {
@@ -52,7 +53,7 @@ func (s *Server) Admit(m hub.Member) (Admitted, error) {
 		)
 	case err != nil:
 		s.log.Error("token file", "error", err)
-		return nil, errors.New(sayTokenFile)
+		return nil, errors.New(tokenFileMessage)
 	case identity.Role != m.Role || identity.Namespace != m.Namespace:
 		return nil, fmt.Errorf("forged member: the token %s has another role or namespace",
 			identity.Name)
@@ -62,8 +63,8 @@ func (s *Server) Admit(m hub.Member) (Admitted, error) {
 	return s.joinHub(m, identity), nil
 }
 
-// clusterHealth returns the other gateways' part of a health check, as a part of a JSON object, or
-// "" without any. Problem names servers and files, so it is told on this machine only.
+// clusterHealth returns the other gateways' part of a health check, as part of a JSON object, or ""
+// without a cluster. Problem names servers and files, so it is shown on this machine only.
 func (s *Server) clusterHealth(local bool) string {
 	if s.others == nil {
 		return ""

@@ -13,15 +13,15 @@ import (
 // Pages are the web pages of a server; see package page. They have a guard of their own.
 type Pages interface {
 	http.Handler
-	// AcceptOpener takes a connection of gateway open.
+	// AcceptOpener accepts a connection of gateway open.
 	AcceptOpener(identity auth.Identity, s *Server) ws.Peer
-	// RejectRequest answers a request that there is no room for.
+	// RejectRequest answers a request for which there is no room.
 	RejectRequest(w http.ResponseWriter, r *http.Request, why error)
-	// CutInvalid ends, for a reason, all that invalid tokens have opened.
-	CutInvalid(stands func(tokenID string) bool, why error)
+	// CutInvalid ends, for a reason, everything that invalid tokens have opened.
+	CutInvalid(isValid func(tokenID string) bool, why error)
 	// Stats counts the pages that are connected, and the codes and tickets that were refused.
 	Stats() (connected int, refused uint64)
-	// Close ends openers for a reason, and tells pages to come back.
+	// Close ends openers for a reason, and tells pages to connect again.
 	Close(why error)
 }
 
@@ -42,7 +42,7 @@ func (s *Server) frontHandler(l listener, routes http.Handler) http.Handler {
 		return routes
 	}
 	if s.cfg.Pages == nil {
-		return l.limit.limitRequests(routes, turnAway)
+		return l.limit.limitRequests(routes, rejectWithoutPages)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", routes)
@@ -52,22 +52,22 @@ func (s *Server) frontHandler(l listener, routes http.Handler) http.Handler {
 	return l.limit.limitRequests(mux, s.cfg.Pages.RejectRequest)
 }
 
-// PageSeat is a page's seat in the switchboard.
+// PageSeat is a page's participant in the switchboard.
 type PageSeat interface {
 	Handle(m protocol.Message)
 	Next(done <-chan struct{}) (protocol.Message, error)
 	Leave()
 }
 
-// JoinPage gives a page its seat: that of the identity that opened its link, limited to the set of
-// rights.
+// JoinPage adds a page to the switchboard, under the identity that opened its link, limited to the
+// set of rights.
 func (s *Server) JoinPage(identity auth.Identity, set rights.Set) PageSeat {
 	member := memberOf(identity, nil)
 	member.Rights = set
 	return s.joinHub(member, identity)
 }
 
-// CountPage counts a page's connection with the identity that opened its link.
+// CountPage counts a page's connection for the identity that opened its link.
 func (s *Server) CountPage(r *http.Request, identity auth.Identity) error {
 	return claimOf(r).countToken(identity.TokenID)
 }

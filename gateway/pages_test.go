@@ -371,11 +371,11 @@ func TestThe65thOfAnAddressReadsWhyR40(t *testing.T) {
 	late, _ := s.socket("/v1/page")
 	code, why := closed(t, late)
 	require.Equal(t, websocket.CloseTryAgainLater, code)
-	require.Contains(t, why, "64 connections of your address")
+	require.Contains(t, why, "64 connections from your address")
 	for _, request := range [][2]string{{"GET", "/"}, {"POST", "/v1/tickets"}, {"GET", "/v1/sessions"}} {
 		status, got := s.request(request[0], request[1], "{}")
 		require.Equal(t, http.StatusTooManyRequests, status, request)
-		require.Contains(t, got, "64 connections of your address", request)
+		require.Contains(t, got, "64 connections from your address", request)
 	}
 	agent := bearer(s.at, s.tokens[auth.RoleAgent]).mustConnect(t, protocol.PathAgent)
 	message(t, agent, &protocol.SessionsList{RequestID: "l"})
@@ -404,7 +404,7 @@ func TestConnectionsPerTokenAreBoundedR40(t *testing.T) {
 	v = s.enterPage(s.connectOpener(s.tokens[auth.RoleViewer], auth.RoleViewer))
 	code, why := closed(t, v.sayHello())
 	require.Equal(t, websocket.CloseTryAgainLater, code)
-	require.Equal(t, "64 connections use this token already: end one, or come back later", why)
+	require.Equal(t, "64 connections use this token already: end one, or try again later", why)
 	_, resp, err := bearer(s.at, s.tokens[auth.RoleViewer]).connect(t, protocol.PathView)
 	require.ErrorIs(t, err, websocket.ErrBadHandshake)
 	body, err := io.ReadAll(resp.Body)

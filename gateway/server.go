@@ -44,29 +44,29 @@ const (
 type Config struct {
 	// Log is for operators; nil discards it.
 	Log *slog.Logger
-	// Tokens says who may come in over TCP. Without it there is no TCP.
+	// Tokens has the tokens that are accepted over TCP. Without it there is no TCP.
 	Tokens *auth.Store
-	// Hosts are further names of this server. Origins are the origins whose pages may connect; see
-	// [auth.Guard].
+	// Hosts are additional names of this server. Origins are the origins whose pages may connect;
+	// see [auth.Guard].
 	Hosts, Origins []string
-	// Times is the rhythm of connections; zero values are the defaults.
+	// Times are the intervals of connections; zero values are the defaults.
 	Times ws.Times
-	// MCP serves an agent that comes to /mcp. Without it there is no such path. hold keeps the agent
-	// connected between two requests, until it is released.
+	// MCP serves an agent at /mcp. Without it there is no such path. hold keeps the agent connected
+	// between two requests, until it is released.
 	MCP func(c *client.Client, hold func() (release func())) MCPHandler
 	// Draw draws screens as pictures for HTTP requests. Without it the server has no pictures.
 	Draw Drawing
 	// Pages are the web pages that the server serves over TCP. They may be nil.
 	Pages Pages
-	// Trusted are the networks of proxies before this server, whose X-Forwarded-For names the
-	// client of a request.
+	// Trusted are the networks of reverse proxies, whose X-Forwarded-For names the client of a
+	// request.
 	Trusted []netip.Prefix
 	// Version is the product's, for the metrics.
 	Version string
-	// GathersUntil is the time until which sessions of an earlier gateway may still be on their way
-	// here.
+	// GathersUntil is the time until which sessions of an earlier gateway may still be
+	// reconnecting.
 	GathersUntil time.Time
-	// Sessions bounds the sessions at one time; 0 is the default.
+	// Sessions is the maximum number of sessions; 0 is the default.
 	Sessions int
 	// Cluster is the name of the cluster that this gateway belongs to, or "". Proxies read it when
 	// they come from another gateway.
@@ -80,7 +80,7 @@ type Server struct {
 	hub      *hub.Hub
 	sockets  *ws.Server
 	failures auth.Failures
-	refused  atomic.Uint64 // tokens that are not good
+	refused  atomic.Uint64 // invalid tokens
 	callers  *callers
 	api      *httpapi.API
 	others   Others // nil without a cluster
@@ -113,7 +113,7 @@ func New(cfg Config) *Server {
 		CloseCode:    closeCode,
 		Times:        cfg.Times,
 		Header:       s.handshakeHeader,
-		// asked again: the guard is not the only way in
+		// checked again, because not every path is behind the guard
 		CheckOrigin: auth.Guard{Origins: cfg.Origins}.OriginAllowed,
 	})
 	s.callers = newCallers(s)
@@ -122,10 +122,10 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// ServePlace serves the peers of the place's socket that run as this user. The path that a peer
-// asks for decides its role: proxy, agent or viewer. ServePlace closes the listener and returns nil
-// when ctx ends or the server is closed. When the place is lost it stops to answer, and returns
-// nil, too. It does not give the place up.
+// ServePlace serves the peers of the place's socket that run as this user. The path of a request
+// decides the peer's role: proxy, agent or viewer. ServePlace closes the listener and returns nil
+// when ctx ends or the server is closed. When the place is lost it stops answering, and returns
+// nil, too. It does not give up the place.
 func (s *Server) ServePlace(ctx context.Context, p *place.Place) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -145,7 +145,7 @@ func (s *Server) ServePlace(ctx context.Context, p *place.Place) error {
 	return err
 }
 
-// ServeTCP serves peers that bring a token. Without TLS the address must be a loopback one. It
+// ServeTCP serves peers that have a token. Without TLS the address must be a loopback one. It
 // closes ln and returns nil when ctx ends or after Close.
 func (s *Server) ServeTCP(ctx context.Context, ln net.Listener, secure *tls.Config) error {
 	addr, ok := ln.Addr().(*net.TCPAddr)
@@ -159,7 +159,7 @@ func (s *Server) ServeTCP(ctx context.Context, ln net.Listener, secure *tls.Conf
 	case secure == nil && !addr.IP.IsLoopback():
 		_ = ln.Close()
 		return fmt.Errorf(
-			"serve on %s: that address is reached from other machines: give a certificate and a "+
+			"serve on %s: other machines can reach that address: give a certificate and a "+
 				"key, or listen on 127.0.0.1", addr,
 		)
 	}
@@ -202,7 +202,7 @@ func (l listener) connContext(ctx context.Context, conn net.Conn) context.Contex
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// rejectWhenLost refuses requests at a name that has been lost. The client connects again, to the
+// rejectWhenLost rejects requests at a name that has been lost. The client connects again, to the
 // process that has the name now.
 func (l listener) rejectWhenLost(next http.Handler) http.Handler {
 	if l.owns == nil {
@@ -236,7 +236,7 @@ func (s *Server) serveListener(ctx context.Context, ln net.Listener, l listener)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		return ln.Close() // closed before it began: the end that was asked for
+		return ln.Close() // the server was closed before it started
 	}
 	s.https[h] = struct{}{}
 	s.mu.Unlock()
@@ -279,11 +279,11 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, "{\"status\":\"ok\",\"version\":%q%s}\n", protocol.Version, gathering)
 }
 
-// isGathering reports whether sessions may still be on their way here.
+// isGathering reports whether sessions may still be reconnecting.
 func (s *Server) isGathering() bool { return time.Now().Before(s.cfg.GathersUntil) }
 
-// handshakeHeader returns the headers of a handshake's answer. They let clients look again for a
-// session that is not here yet.
+// handshakeHeader returns the headers of a handshake's answer. They let clients retry if a session
+// is missing.
 func (s *Server) handshakeHeader() http.Header {
 	h := http.Header{}
 	if s.isGathering() {
@@ -299,7 +299,7 @@ func (s *Server) handshakeHeader() http.Header {
 func (s *Server) watchTokens(ctx context.Context) {
 	tick := time.NewTicker(revocationCheck)
 	defer tick.Stop()
-	said := ""
+	logged := ""
 	for {
 		select {
 		case <-ctx.Done():
@@ -310,19 +310,19 @@ func (s *Server) watchTokens(ctx context.Context) {
 		if err := s.cutRevoked(); err != nil {
 			unread = err.Error()
 		}
-		if unread != said && unread != "" {
+		if unread != logged && unread != "" {
 			s.log.Error("token file", "error", unread)
 		}
-		said = unread
+		logged = unread
 	}
 }
 
 // cutRevoked ends the peers and pages whose tokens are no longer valid. An unreadable token file
-// gives no permission either; the error reports it.
+// permits nothing either; the error reports it.
 func (s *Server) cutRevoked() (unread error) {
 	valid, why := make(map[string]bool), errRevoked
-	stands := func(id string) bool {
-		if _, asked := valid[id]; !asked {
+	isValid := func(id string) bool {
+		if _, checked := valid[id]; !checked {
 			err := s.cfg.Tokens.CheckValid(id)
 			valid[id] = err == nil
 			if err != nil && !errors.Is(err, auth.ErrUnknownToken) {
@@ -333,17 +333,17 @@ func (s *Server) cutRevoked() (unread error) {
 	}
 	s.mu.Lock()
 	for _, id := range s.live {
-		stands(id)
+		isValid(id)
 	}
 	s.mu.Unlock()
 	if s.cfg.Pages != nil {
-		// Pages end before their seats: they must not come back.
-		s.cfg.Pages.CutInvalid(stands, why)
+		// Pages end before their participants, so that they do not reconnect.
+		s.cfg.Pages.CutInvalid(isValid, why)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for peer, id := range s.live {
-		if !stands(id) {
+		if !isValid(id) {
 			peer.EndAtOnce(why)
 		}
 	}
@@ -356,8 +356,8 @@ func (s *Server) Log() *slog.Logger { return s.log }
 // Done returns a channel that Close closes.
 func (s *Server) Done() <-chan struct{} { return s.over }
 
-// Close ends all listeners and connections. It tells every peer, and cuts off one that does not
-// listen. It is bounded by a few seconds, and may be called more than once.
+// Close ends all listeners and connections. It tells every peer, and closes the connection of one
+// that does not read. It takes a few seconds at most, and may be called more than once.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if !s.closed {

@@ -13,18 +13,19 @@ import (
 	"terminalproxy/gateway/place"
 )
 
-// lastWord is how long a refused peer gets to send its request and to read the answer.
-const lastWord = 100 * time.Millisecond
+// refusalTime is how long a rejected peer gets to send its request and to read the answer.
+const refusalTime = 100 * time.Millisecond
 
-// alwaysThere can be opened as long as a descriptor is left; an image from scratch has no /dev/null.
+// alwaysThere can be opened while a descriptor is left; a container image from scratch has no
+// /dev/null.
 const alwaysThere = "/"
 
-// spare is a listener that keeps a file descriptor back. A client that connects while all others
-// are in use gets an answer, and does not wait in the kernel's queue. One goroutine calls Accept.
+// spare is a listener that reserves a file descriptor. A client that connects while all others are
+// in use gets an answer, and does not wait in the kernel's queue. One goroutine calls Accept.
 type spare struct {
 	net.Listener
 	log  *slog.Logger
-	back *os.File // nil while it has no descriptor
+	back *os.File // the reserved descriptor, or nil
 }
 
 // Accept implements net.Listener.
@@ -43,7 +44,7 @@ func (s *spare) Accept() (net.Conn, error) {
 		case err != nil || s.keepDescriptor() && canOpenFiles():
 			return conn, err
 		}
-		s.turnAway(conn)
+		s.reject(conn)
 	}
 }
 
@@ -62,8 +63,8 @@ func (s *spare) releaseDescriptor() {
 	}
 }
 
-// canOpenFiles reports whether the process can still open a directory and a file in it, as it does
-// to see what its own session's program waits for.
+// canOpenFiles reports whether the process can still open a directory and a file in it, as it must
+// to find out what its own session's program waits for.
 func canOpenFiles() bool {
 	dir, err := os.Open(alwaysThere)
 	if err != nil {
@@ -77,12 +78,12 @@ func canOpenFiles() bool {
 	return file.Close() == nil
 }
 
-// turnAway reads the request first: a socket closed with unread data would lose the answer.
-func (s *spare) turnAway(conn net.Conn) {
+// reject reads the request first: a socket closed with unread data would lose the answer.
+func (s *spare) reject(conn net.Conn) {
 	files := place.FileLimit()
-	s.log.Warn("turned a connection away: all file descriptors are in use", "limit", files)
+	s.log.Warn("rejected a connection: all file descriptors are in use", "limit", files)
 	message := fmt.Sprintf("all %d file descriptors of this process are in use", files)
-	_ = conn.SetDeadline(time.Now().Add(lastWord))
+	_ = conn.SetDeadline(time.Now().Add(refusalTime))
 	_, _ = conn.Read(make([]byte, maxHeaderBytes))
 	_, _ = fmt.Fprintf(conn,
 		"HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "+

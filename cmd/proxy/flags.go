@@ -312,7 +312,7 @@ func useLocalGateway(agent *proxy.AgentConfig, log *slog.Logger) (closeLocal fun
 	agent.OwnGateway = true
 	agent.Dial, agent.Away, agent.Back = own.Dial, own.GiveUpPlace, own.ServeAgain
 	agent.Join = func() (link.Seat, error) {
-		if seat, err := own.TakeSeat(); seat != nil || err != nil {
+		if seat, err := own.JoinInProcess(); seat != nil || err != nil {
 			return seat, err
 		}
 		return nil, nil //nolint:nilnil // another process serves

@@ -34,7 +34,7 @@ type Endpoint struct {
 	secure  bool
 	others  []Endpoint // to try when this one does not answer
 
-	// Token identifies the client; "" sends none. Over TLS, where the server has proven its
+	// Token identifies the client; it may be "". Over TLS, where the server has proven its
 	// identity, it is sent as a bearer token. Over plain TCP it is proven and not sent (see
 	// proveToken). On a Unix socket the kernel identifies the client.
 	Token string

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// handOverTime is how long a process that gives the gateway up may take to hand its ended
-	// sessions on. A successor is there within a fraction of it.
+	// handOverTime is how long a process that gives up the gateway may take to hand over its ended
+	// sessions. A successor needs a fraction of it.
 	handOverTime = 500 * time.Millisecond
-	// handOverPause is the time between two looks for the successor.
+	// handOverPause is the time between two tries to reach the successor.
 	handOverPause = 5 * time.Millisecond
 )
 
 // handOver publishes ended sessions at the gateway that has taken over in dir. Without a successor
-// they are gone.
+// they are lost.
 func handOver(dir string, sessions [][]protocol.Message) error {
 	ctx, cancel := context.WithTimeout(context.Background(), handOverTime)
 	defer cancel()
@@ -47,7 +47,7 @@ func handOver(dir string, sessions [][]protocol.Message) error {
 	if err := writeSessions(ws, sessions); err != nil {
 		return err
 	}
-	// Its answer to the close frame says that all of it was read.
+	// The answer to the close frame confirms that everything was read.
 	if err := ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), until); err != nil {
 		return err
 	}

@@ -19,21 +19,21 @@ import (
 // keptDir is the directory of ended sessions, beside the socket.
 const keptDir = "ended"
 
-// keeper keeps the ended sessions of a switchboard as files in memory (tmpfs), where the next
-// process that serves finds them: also after this one was killed, and after a while without a
-// server. A file goes with its session's half hour. If no process serves then, it goes with the
-// next one. In a directory on a disk nothing is kept. The keeper writes on a goroutine of its own.
+// keeper stores the ended sessions of a switchboard as files in memory (tmpfs), where the next
+// process that serves finds them: even if this one is killed, and after a time without a server. A
+// file is removed half an hour after its session's end, or by the next process that serves. In a
+// directory on a disk nothing is stored. The keeper writes on a goroutine of its own.
 type keeper struct {
 	dir   string
 	hub   *hub.Hub
 	log   *slog.Logger
-	files map[string]string // by session; the goroutine's
+	files map[string]string // by session; owned by the goroutine
 	stop  chan struct{}
 	done  chan struct{}
 }
 
 // newKeeper loads the files in dir into the switchboard, which must not have participants yet, and
-// begins to keep what ends there. It returns nil if dir is not in memory.
+// starts to store what ends there. It returns nil if dir is not in memory.
 func newKeeper(dir string, h *hub.Hub, log *slog.Logger) *keeper {
 	if !inMemory(dir) {
 		return nil
@@ -64,7 +64,7 @@ func (k *keeper) run() {
 	}
 }
 
-// close keeps the last sessions. Call it once, before the switchboard is closed; k may be nil.
+// close stores the last sessions. Call it once, before the switchboard is closed; k may be nil.
 func (k *keeper) close() {
 	if k != nil {
 		close(k.stop)
@@ -76,14 +76,14 @@ func (k *keeper) close() {
 func (k *keeper) loadSessions() {
 	entries, err := os.ReadDir(k.dir)
 	if err != nil {
-		return // nothing was kept
+		return // nothing was stored
 	}
 	var all [][]protocol.Message
 	for _, e := range entries {
 		path := filepath.Join(k.dir, e.Name())
 		session, err := readSessionFile(path)
 		if err != nil || filepath.Base(path) != sessionFileName(protocol.SessionID(session[0])) {
-			k.log.Info("the kept output of an ended program cannot be read",
+			k.log.Info("cannot read the stored output of an ended program",
 				"file", path,
 				"error", err,
 			)
@@ -133,7 +133,7 @@ func readSessionFile(path string) (session []protocol.Message, err error) {
 			return session, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: no session from its opening to its end", path)
+	return nil, fmt.Errorf("%s: not a complete session", path)
 }
 
 // sessionFileName returns the name of a session's file. The session's id may be no valid file name.
@@ -147,7 +147,7 @@ func sessionFileName(id string) string {
 func (k *keeper) syncFiles() {
 	ids, ok := k.hub.EndedIDs()
 	if !ok {
-		return // it forgot everything when it was closed
+		return // the hub is closed and has dropped everything
 	}
 	for _, id := range ids {
 		if k.files[id] != "" {
@@ -155,7 +155,7 @@ func (k *keeper) syncFiles() {
 		}
 		path := filepath.Join(k.dir, sessionFileName(id))
 		if err := k.writeSession(path, k.hub.EndedSession(id)); err != nil {
-			k.log.Warn("what an ended program printed is kept by this process alone", "error", err)
+			k.log.Warn("could not store the output of an ended program", "error", err)
 			continue
 		}
 		k.files[id] = path
@@ -166,13 +166,13 @@ func (k *keeper) syncFiles() {
 			delete(k.files, id)
 		}
 	}
-	_ = os.Remove(k.dir) // if nothing is in it
+	_ = os.Remove(k.dir) // only if it is empty
 }
 
-// writeSession makes a file that only its owner can read, in one step.
+// writeSession writes a file that only its owner can read, in one step.
 func (k *keeper) writeSession(path string, session []protocol.Message) error {
 	if len(session) == 0 {
-		return nil // it has been forgotten meanwhile
+		return nil // it has been dropped meanwhile
 	}
 	var b bytes.Buffer
 	for _, m := range session {
@@ -192,8 +192,8 @@ func (k *keeper) writeSession(path string, session []protocol.Message) error {
 	return os.Rename(fresh, path)
 }
 
-// HasKeptSessions reports whether the directory of the local gateway has ended sessions. To read
-// them, a process has to serve.
+// HasKeptSessions reports whether the directory of the local gateway has ended sessions. They can
+// be read only while a process serves.
 func HasKeptSessions(dir string) bool {
 	entries, err := os.ReadDir(filepath.Join(dir, keptDir))
 	return err == nil && len(entries) > 0

@@ -28,18 +28,17 @@ const (
 	// lockPatience is how long a process may hold the lock of the place. Taking the place takes
 	// milliseconds.
 	lockPatience = 3 * time.Second
-	// awayPatience is how long a process that is about to stop spends on telling its peers.
+	// awayPatience is how long a process waits, before it stops, until it has told its peers.
 	awayPatience = 300 * time.Millisecond
-	// GatherTime is how long sessions may take to find the gateway that took over from theirs, or
-	// came back in its place.
+	// GatherTime is how long sessions may take to find the gateway that replaced theirs.
 	GatherTime = 3 * time.Second
 )
 
 // Gateway is one process's share in the user's local gateway. A process that needs the gateway
 // dials it. If no process answers, the one that gets the place serves the gateway from inside
-// itself, so nothing stays behind. A process that has the place and does not answer, because it was
-// stopped, loses it to the next one that asks. When it goes on it sees that, and is a client like
-// the others. All methods may be called from any goroutine.
+// itself, so no process stays behind. A process that has the place and does not answer, because it
+// was stopped, loses it to the next one that dials. When it continues it notices that, and is a
+// client like the others. All methods may be called from any goroutine.
 type Gateway struct {
 	// Draw draws pictures for requests to this process; see [gateway.Config]. Set it before the
 	// first Dial, or never.
@@ -70,11 +69,11 @@ type serving struct {
 // ErrClosed is the error of Dial after Close.
 var ErrClosed = errors.New("the local gateway of this process is closed")
 
-// errAway says why this process does not serve.
+// errAway is the reason why this process does not serve.
 var errAway = errors.New("this process is being stopped")
 
-// New makes the share. dir comes from [userdirs.Runtime]; log may be nil. It costs nothing until
-// Dial finds that no process answers.
+// New returns this process's share. dir comes from [userdirs.Runtime]; log may be nil. It has no
+// cost until Dial finds that no process answers.
 func New(dir string, log *slog.Logger) *Gateway {
 	return &Gateway{dir: dir, log: cmp.Or(log, slog.New(slog.DiscardHandler))}
 }
@@ -83,13 +82,13 @@ func New(dir string, log *slog.Logger) *Gateway {
 // answer. While another process takes the place, Dial tries until ctx ends.
 func (l *Gateway) Dial(ctx context.Context) (net.Conn, error) {
 	path := filepath.Join(l.dir, place.Name)
-	var silent *place.SilentOwnerError // who did not answer, to be replaced
-	var held error                     // why no process answered so far
-	var since time.Time                // when the place was found held first
+	var silent *place.SilentOwnerError // the process to replace
+	var held error                     // the reason why no process has answered
+	var since time.Time                // when the place was first found held
 	backoff := pace.Backoff{First: 2 * time.Millisecond, Longest: 100 * time.Millisecond}
 	for {
 		conn, err := place.DialOwner(ctx, path, endpoint.DialSocket)
-		mute, isSilent := errors.AsType[*place.SilentOwnerError](err)
+		owner, isSilent := errors.AsType[*place.SilentOwnerError](err)
 		switch {
 		case err == nil && !l.canReplace(conn.Owner()):
 			l.mu.Lock()
@@ -100,12 +99,12 @@ func (l *Gateway) Dial(ctx context.Context) (net.Conn, error) {
 			silent = conn.Owner()
 			_ = conn.Close()
 		case held != nil && ctx.Err() != nil:
-			return nil, held // the time was over during the dialling
-		case isSilent && mute.Full && !l.canReplace(mute):
-			return nil, fmt.Errorf("local gateway: %w", mute)
+			return nil, held // ctx ended while dialling
+		case isSilent && owner.Full && !l.canReplace(owner):
+			return nil, fmt.Errorf("local gateway: %w", owner)
 		case isSilent:
-			silent = mute
-			l.log.Warn("the local gateway is taken over", "cause", silent.Error())
+			silent = owner
+			l.log.Warn("taking over the local gateway", "cause", silent.Error())
 		case errors.Is(err, place.ErrReplaced):
 			continue
 		case !place.IsVacant(err):
@@ -126,19 +125,19 @@ func (l *Gateway) Dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// canReplace reports whether this process should serve in the place of one that can have only few
-// files open, or that has as many open as it can and fewer than this process can have.
-func (l *Gateway) canReplace(than *place.SilentOwnerError) bool {
+// canReplace reports whether this process should replace one that can have only few files open, or
+// whose files are all open while this process can have more.
+func (l *Gateway) canReplace(owner *place.SilentOwnerError) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	files := place.FileLimit()
-	more := than.HasFewFiles() && files >= place.Few || than.Full && files > than.Files
+	more := owner.HasFewFiles() && files >= place.Few || owner.Full && files > owner.Files
 	return more && !l.away && !l.closed
 }
 
-// TakeSeat gives a proxy of this process a seat at the gateway, if this process is the gateway or
-// can become it, and nil if another process is. The proxy's messages then go over without a socket.
-func (l *Gateway) TakeSeat() (*hub.Peer, error) {
+// JoinInProcess adds a proxy of this process to the gateway, if this process is the gateway or can
+// become it, and returns nil if another process is. The proxy's messages then need no socket.
+func (l *Gateway) JoinInProcess() (*hub.Peer, error) {
 	if err := l.serveHere(nil, false); err != nil && !errors.Is(err, place.ErrHeld) &&
 		!errors.Is(err, errAway) {
 		return nil, fmt.Errorf("local gateway: %w", err)
@@ -146,12 +145,12 @@ func (l *Gateway) TakeSeat() (*hub.Peer, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.serving == nil {
-		return nil, nil //nolint:nilnil // no seat is no failure: another process serves
+		return nil, nil //nolint:nilnil // not a failure: another process serves
 	}
 	return l.serving.server.Switchboard().Join(hub.Member{Role: hub.RoleProxy, Local: true}), nil
 }
 
-// serveHere makes this process the gateway, unless it is already or another has the place.
+// serveHere makes this process the gateway, unless it already is or another has the place.
 func (l *Gateway) serveHere(instead *place.SilentOwnerError, force bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,14 +185,14 @@ func (l *Gateway) serveHere(instead *place.SilentOwnerError, force bool) error {
 		if err := s.server.ServePlace(context.Background(), p); err != nil {
 			l.log.Warn("local gateway", "error", err)
 		}
-		_ = l.endServing(s) // Close says what it was, if it comes to that
+		_ = l.endServing(s) // Close returns the error, if it is called
 	})
 	l.log.Debug("serving the local gateway", "dir", l.dir)
 	return nil
 }
 
-// endServing ends the serving of s. The name goes first, if it is still ours, since no client
-// should connect to a server that is closing; then the connections end. It is bounded like
+// endServing ends a serving. The name is removed first, if this process still has it, because no
+// client should connect to a closing server; then the connections end. It is bounded like
 // [gateway.Server.Close].
 func (l *Gateway) endServing(s *serving) error {
 	l.mu.Lock()
@@ -210,7 +209,7 @@ func (l *Gateway) endServing(s *serving) error {
 		s.failed = errors.Join(s.place.GiveUpName(), s.server.Close())
 		if len(left) > 0 {
 			if err := handOver(l.dir, left); err != nil {
-				l.log.Info("what ended programs printed was not handed on", "error", err)
+				l.log.Info("could not hand over the output of ended programs", "error", err)
 			}
 		}
 		close(s.ended)
@@ -220,9 +219,9 @@ func (l *Gateway) endServing(s *serving) error {
 }
 
 // GiveUpPlace gives the place up before this process is stopped, so that others can serve. From
-// then on its own proxies and agents are their clients. It returns within a moment, and the name is
-// gone then: a process that kept it would answer for a moment after the stop, and go away at any
-// time. ServeAgain ends it.
+// then on its own proxies and agents are their clients. It returns within a moment, when the name
+// is gone: a process that kept it would accept connections for a moment after the stop, and vanish
+// at any time. ServeAgain ends it.
 func (l *Gateway) GiveUpPlace() {
 	l.mu.Lock()
 	l.away = true
@@ -246,15 +245,15 @@ func (l *Gateway) GiveUpPlace() {
 	}
 }
 
-// ServeAgain lets this process serve again when it goes on. A process that served before does so at
-// once, unless another one has the place: a command that comes before the session's own link finds
-// a gateway, and waits there for the session.
+// ServeAgain lets this process serve again when it continues. A process that served before does so
+// at once, unless another one has the place: a command that arrives before the session's own link
+// finds a gateway, and waits there for the session.
 func (l *Gateway) ServeAgain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.away = false
 	if l.gaveUp && !l.closed {
-		l.ending.Go(func() { _ = l.serveHere(nil, false) }) // in milliseconds; else Dial serves
+		l.ending.Go(func() { _ = l.serveHere(nil, false) }) // takes milliseconds; otherwise Dial serves
 	}
 }
 
@@ -286,14 +285,14 @@ func takePlace(dir string, instead *place.SilentOwnerError, force bool) (*place.
 }
 
 // retakeEvery is how often a long-running server that lost its place checks whether the name is
-// gone. After retakeTries checks it tries all the same: a process that was killed leaves its name.
+// gone. After retakeTries checks it tries anyway: a process that was killed leaves its name.
 const (
 	retakeEvery = time.Second
 	retakeTries = 30
 )
 
 // KeepPlace serves a place until ctx ends or the server is closed. If others take the place while
-// this process is stopped, it takes the place again as soon as they leave it.
+// this process is stopped, it takes the place back as soon as they leave it.
 func KeepPlace(ctx context.Context, s *gateway.Server, p *place.Place) error {
 	dir, log := filepath.Dir(p.Path()), s.Log()
 	kept := newKeeper(dir, s.Switchboard(), log)

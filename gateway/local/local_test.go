@@ -222,13 +222,13 @@ func TestLongSocketPathIsAClearError(t *testing.T) {
 func TestJoinIsForTheServingProcessOnly(t *testing.T) {
 	dir := shortDir(t)
 	first, second := New(dir, nil), newLocal(t, dir)
-	seat, err := first.TakeSeat()
+	seat, err := first.JoinInProcess()
 	require.NoError(t, err)
 	require.NotNil(t, seat)
 	require.True(t, first.Serving(), "nobody did, so this process does")
 	seat.Handle(&protocol.SessionOpen{ID: "1", SessionID: "vim-1", Name: "vim", Command: "vim", Args: []string{}, Cols: 80, Rows: 24})
 
-	elsewhere, err := second.TakeSeat()
+	elsewhere, err := second.JoinInProcess()
 	require.NoError(t, err)
 	require.Nil(t, elsewhere)
 	require.False(t, second.Serving())
@@ -242,9 +242,9 @@ func TestJoinIsForTheServingProcessOnly(t *testing.T) {
 	require.IsType(t, &protocol.Subscribed{}, m)
 	_, err = seat.Next(nil)
 	require.ErrorIs(t, err, hub.ErrClosed, "the seat ends with the gateway")
-	_, err = first.TakeSeat()
+	_, err = first.JoinInProcess()
 	require.ErrorIs(t, err, ErrClosed)
-	taken, err := second.TakeSeat()
+	taken, err := second.JoinInProcess()
 	require.NoError(t, err)
 	require.NotNil(t, taken, "the place is free")
 }

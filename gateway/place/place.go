@@ -196,7 +196,7 @@ func (p *Place) checkName() {
 // Path returns the name.
 func (p *Place) Path() string { return p.path }
 
-// NameLost returns a channel that is closed once the name no longer points to this process.
+// NameLost returns a channel that is closed when the name stops pointing to this process.
 func (p *Place) NameLost() <-chan struct{} { return p.lost }
 
 // MayAnswer reports whether requests may still be answered: this process has the place, or

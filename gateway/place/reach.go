@@ -218,7 +218,7 @@ func (c *Conn) silentOwner() *SilentOwnerError {
 	return s
 }
 
-// Owner returns the process at the other end, for a process that is to replace it.
+// Owner returns the process at the other end, for another process to replace it.
 func (c *Conn) Owner() *SilentOwnerError {
 	return &SilentOwnerError{Process: c.process, Files: c.files, path: c.path, at: c.at}
 }

@@ -54,7 +54,7 @@ func (s *LocalShare) JoinLocal() (link.Seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	if seat, err := local.TakeSeat(); seat != nil || err != nil {
+	if seat, err := local.JoinInProcess(); seat != nil || err != nil {
 		return seat, err
 	}
 	return nil, nil //nolint:nilnil // no seat is no failure

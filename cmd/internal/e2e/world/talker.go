@@ -53,7 +53,7 @@ func (a *scripted) config(args []string) (conf proxy.Config, end func(), err err
 		own := local.New(dir, nil)
 		agent.Dial, end = own.Dial, func() { _ = own.Close() }
 		agent.Join = func() (link.Seat, error) {
-			if seat, err := own.TakeSeat(); seat != nil || err != nil {
+			if seat, err := own.JoinInProcess(); seat != nil || err != nil {
 				return seat, err
 			}
 			return nil, nil //nolint:nilnil // another process serves
