@@ -141,7 +141,7 @@ func TestABrokenConfiguration(t *testing.T) {
 	clitest.RunFailing(t, cli.StatusNoGateway, "no gateway is running", "ls")
 	got := clitest.Command(t, "config")
 	got.MustFail(t, cli.StatusUsage, ":2: unknown setting \"listn\"\nhint: did you mean: listen\n")
-	require.Contains(t, got.Out, "(not used: something in it is wrong)")
+	require.Contains(t, got.Out, "(not used: it has an error)")
 	got = clitest.Command(t, "config", "--json")
 	require.Contains(t, got.Out, `"error"`)
 

@@ -16,9 +16,9 @@ import (
 	"terminalproxy/proxy/consent/policy"
 )
 
-// configured holds what the user's configuration says, in place of what the command line and the
-// environment leave out. If something in it is wrong, only its rules about what agents must not see
-// count. The program runs all the same.
+// configured holds the user's configuration, which supplies what the command line and the
+// environment leave out. If it has an error, only its rules about what agents must not see apply.
+// The program runs anyway.
 type configured struct {
 	file   *settings.File
 	taste  proxy.Taste
@@ -72,7 +72,7 @@ func (f *flags) applyConfig(set *pflag.FlagSet) {
 // isPreset reports whether the file set a flag.
 func (f *flags) isPreset(name string) bool { return f.lines[name] > 0 }
 
-// dropConfig takes back what the configuration said.
+// dropConfig undoes what the configuration set.
 func (f *flags) dropConfig(set *pflag.FlagSet, why error) {
 	f.Flags = f.given
 	set.VisitAll(func(flag *pflag.Flag) { flag.Changed = slices.Contains(f.typed, flag.Name) })

@@ -40,12 +40,12 @@ func (f *flags) checkKeep(stdin, stdout *os.File) error {
 		"--keep: standard input or output is not a terminal")
 }
 
-// runInFront starts the session in a process of its own, lends it this terminal, and ends with it,
-// or when the user leaves it.
+// runInFront starts the session in a process of its own, lends it this terminal, and ends with the
+// session, or when the user leaves it.
 func (f *flags) runInFront(args []string, stdin, stdout *os.File, stderr io.Writer) int {
 	conn, cmd, err := startBehind(args)
 	if err != nil {
-		return complain(stderr, &proxy.UserError{
+		return reportFailure(stderr, &proxy.UserError{
 			Status: statusFailure,
 			Say:    "--keep: " + err.Error(),
 			Cause:  err,
@@ -56,7 +56,7 @@ func (f *flags) runInFront(args []string, stdin, stdout *os.File, stderr io.Writ
 	case err != nil:
 		_ = cmd.Process.Kill() // it has no terminal, and runs nothing
 		_ = cmd.Wait()
-		return complain(stderr, &proxy.UserError{
+		return reportFailure(stderr, &proxy.UserError{
 			Status: statusFailure,
 			Say:    "--keep: " + err.Error(),
 			Cause:  err,

@@ -36,7 +36,7 @@ func main() {
 		os.Exit(onevent.Supervise(os.Args))
 	}
 	if short := limits.FindShortage(); short != nil {
-		os.Exit(complain(os.Stderr, short))
+		os.Exit(reportFailure(os.Stderr, short))
 	}
 	if os.Args[0] == keep.Name {
 		os.Exit(runKept(os.Args[1:]))
@@ -47,8 +47,8 @@ func main() {
 // statusFailure is the exit status when proxy itself fails; a program's own status is passed on.
 const statusFailure = 125
 
-// run is proxy without the process around it. keep is what keeps the session that this process was
-// started for, else nil.
+// run is proxy without its process. keep keeps the session that this process was started for, or is
+// nil.
 func run(
 	ctx context.Context, args []string, stdin, stdout *os.File, stderr io.Writer, keep *keep.Keep,
 ) int {
@@ -59,14 +59,14 @@ func run(
 	case errors.Is(err, errVersion):
 		return printAnswer(stdout, stderr, "proxy "+version.String()+"\n")
 	case err != nil:
-		return complain(stderr, err)
+		return reportFailure(stderr, err)
 	}
 	if flags.isInsideSession() {
-		return complain(stderr, flags.runInside())
+		return reportFailure(stderr, flags.runInside())
 	}
 	if flags.keepsSession() && keep == nil {
 		if err := flags.checkKeep(stdin, stdout); err != nil {
-			return complain(stderr, err)
+			return reportFailure(stderr, err)
 		}
 		if flags.Keep {
 			return flags.runInFront(args, stdin, stdout, stderr)
@@ -81,15 +81,15 @@ func run(
 		fmt.Fprintln(stderr, warning)
 	}
 	if err != nil {
-		return complain(stderr, err)
+		return reportFailure(stderr, err)
 	}
 	defer done()
 	if flags.isPlain() && !hasTerminal(conf) {
-		return complain(stderr, child.ReplaceProcess(conf.Command, conf.Args))
+		return reportFailure(stderr, child.ReplaceProcess(conf.Command, conf.Args))
 	}
 	result, err := proxy.Run(ctx, conf)
 	if err != nil {
-		return complain(stderr, err)
+		return reportFailure(stderr, err)
 	}
 	reportResult(stderr, result)
 	if keep == nil { // else the descriptor belongs to the process in front
@@ -101,12 +101,12 @@ func run(
 // printAnswer prints what the user asked for. It returns the exit status.
 func printAnswer(stdout, stderr io.Writer, text string) int {
 	if _, err := io.WriteString(stdout, text); err != nil {
-		return complain(stderr, fmt.Errorf("write the answer: %w", err))
+		return reportFailure(stderr, fmt.Errorf("write the answer: %w", err))
 	}
 	return 0
 }
 
-// reportResult tells the user what a session left behind.
+// reportResult tells the user about problems that outlast a session.
 func reportResult(stderr io.Writer, result proxy.Result) {
 	if result.Agent != "" {
 		fmt.Fprintf(stderr, "proxy: %s\n", protocol.Visible(result.Agent))
@@ -126,7 +126,7 @@ func (f *flags) isPlain() bool {
 		f.Rows == 0
 }
 
-// hasTerminal reports whether there is a terminal around the session.
+// hasTerminal reports whether the session has a terminal around it.
 func hasTerminal(conf proxy.Config) bool {
 	terminal, shut := tty.FindTerminal(conf.In, conf.Out, conf.Err)
 	shut()
@@ -140,8 +140,8 @@ func (f *flags) reportStatus(code int) {
 	}
 }
 
-// complain tells the user what failed, and how to mend it.
-func complain(stderr io.Writer, err error) int {
+// reportFailure tells the user what failed, and the next step.
+func reportFailure(stderr io.Writer, err error) int {
 	status, hint := statusFailure, ""
 	if user, ok := errors.AsType[*proxy.UserError](err); ok {
 		status, hint = user.Status, user.Hint

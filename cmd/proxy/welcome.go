@@ -27,8 +27,8 @@ func newStartCounter(log *slog.Logger) func() bool {
 	}
 }
 
-// countStart reports whether this session is one of the user's first, and counts it. Without a
-// place for the count it reports false: a line at every start would say what the user knows.
+// countStart reports whether this session is one of the user's first, and counts it. If it cannot
+// count, it reports false: a line at every start would tell users what they know.
 func countStart() (first bool, err error) {
 	dir, err := userdirs.State()
 	if err != nil {

@@ -45,7 +45,7 @@ var completions = map[string][]string{
 	},
 	"open role": {
 		string(auth.RoleViewer) + "\tlooks",
-		string(auth.RoleOwner) + "\tlooks, answers and takes back",
+		string(auth.RoleOwner) + "\twatches, answers and takes control",
 	},
 }
 

@@ -56,8 +56,8 @@ func (env *Env) ClientConfig(ep endpoint.Endpoint, path, view string) client.Con
 		doors = append(doors, door)
 	}
 	first := doors[0]
-	var said sync.Map // report each once, for all tries
-	var lacks sync.Once
+	var reported sync.Map // report each once, for all tries
+	var warnOnce sync.Once
 	return client.Config{
 		Dial:    first.Dial,
 		URL:     first.URL,
@@ -65,12 +65,12 @@ func (env *Env) ClientConfig(ep endpoint.Endpoint, path, view string) client.Con
 		Header:  first.Header,
 		Others:  doors[1:],
 		Skipped: func(gateway string, why error) {
-			if _, again := said.LoadOrStore(gateway+why.Error(), true); !again {
+			if _, again := reported.LoadOrStore(gateway+why.Error(), true); !again {
 				_, _ = fmt.Fprintf(env.Err, "gateway: skipped %s: %v\n", gateway, why)
 			}
 		},
 		Incomplete: func(m *protocol.Incomplete) {
-			lacks.Do(func() {
+			warnOnce.Do(func() {
 				_, _ = fmt.Fprintf(env.Err, "gateway: the list of sessions is incomplete: %s\n",
 					text.Incomplete(m, time.Now()))
 			})
@@ -120,7 +120,7 @@ func WithGatewayHint(err error) error {
 	if gone, ok := errors.AsType[*client.Unreachable](err); ok {
 		if dir, ok := errors.AsType[*userdirs.DirError](gone.Cause); ok {
 			return Fail(StatusNoGateway, "connect: %w", dir).
-				WithHint("gateway doctor says what else is in the way")
+				WithHint("gateway doctor lists what else is wrong")
 		}
 		hint := client.Hint(gone.Cause)
 		if errors.Is(gone.Cause, fs.ErrNotExist) && hint == "" {

@@ -30,7 +30,7 @@ func dialOrServeKept(ep endpoint.Endpoint, own *LocalShare) func(context.Context
 	}
 }
 
-// LocalShare is this process's part in the local gateway. It is created with the first connection,
+// LocalShare is this process's share in the local gateway. It is created with the first connection,
 // so that a program that is only asked for its tools touches no directory.
 type LocalShare struct {
 	Log *slog.Logger

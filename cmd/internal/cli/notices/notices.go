@@ -25,9 +25,9 @@ type Flags struct {
 func (n *Flags) AddFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&n.urls, "notify", nil,
 		"POST a short text to `URL` (ntfy, Slack, or your own receiver) when an agent waits "+
-			"and no one looks; may be repeated")
+			"and no one is watching; may be repeated")
 	f.DurationVar(&n.After, "notify-after", 10*time.Second,
-		"how long no one has typed or looked before a notification")
+		"how long no one has typed or watched before a notification")
 }
 
 // Read reads the URLs.

@@ -36,7 +36,7 @@ func New(env *cli.Env, session, name string) (*Conversation, error) {
 	return &Conversation{Session: session, Client: client.New(cfg)}, nil
 }
 
-// AskPeople asks those people. On an error nothing is allowed; the error says why they did not
+// AskPeople asks those people. An error allows nothing, and gives the reason why they did not
 // answer.
 func (o *Conversation) AskPeople(
 	ctx context.Context, r *chat.Request,
@@ -57,7 +57,7 @@ func (o *Conversation) AskPeople(
 	case err != nil:
 		return "", answer, err
 	case got.By == "":
-		return "", answer, errors.New(cmp.Or(got.Why, "nobody answered"))
+		return "", answer, errors.New(cmp.Or(got.Why, "no answer was given"))
 	}
 	answer = got.Answer
 	answer.Words = cmp.Or(answer.Words, got.Why)

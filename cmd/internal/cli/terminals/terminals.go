@@ -13,7 +13,7 @@ import (
 	"terminalproxy/proxy/terminal/keys"
 )
 
-// Terminal reads the user's keys before the proxy does.
+// Terminal is a terminal or multiplexer, which reads the user's keys before the proxy does.
 type Terminal struct {
 	Name string
 	// Keeps are the keys that do not arrive with the default settings, by their names in

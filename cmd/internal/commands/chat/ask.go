@@ -49,7 +49,7 @@ func (t *talk) nextQuestion() {
 	t.opens.Reset(questionDelay)
 }
 
-// openQuestion makes the next line answer the question, once the user has stopped typing.
+// openQuestion lets the next line answer the question, once the user has stopped typing.
 func (t *talk) openQuestion() {
 	q := t.question
 	if q == nil || q.open {
@@ -90,10 +90,10 @@ func (t *talk) handleAnswer(l typed) {
 		}
 		return
 	}
-	answer, done, again := q.recordAnswer(l.text)
+	answer, done, retry := q.recordAnswer(l.text)
 	switch {
-	case again != "":
-		t.view.printNotice("· %s", again)
+	case retry != "":
+		t.view.printNotice("· %s", retry)
 	case !done:
 		t.view.printNotice("%s", q.questionText(t.agent.name))
 	default:
@@ -147,7 +147,7 @@ func (q *question) questionText(agent string) string {
 func (q *question) writePermission(b *strings.Builder, agent, limit string) {
 	fmt.Fprintf(b, "? May %s use %s?", agent, escapeInvisible(q.request.Tool))
 	if q.request.Why != "" {
-		fmt.Fprintf(b, " It says: %s", text.OneLine(q.request.Why))
+		fmt.Fprintf(b, " Reason: %s", text.OneLine(q.request.Why))
 	}
 	b.WriteString(limit)
 	shown, _ := wholeInput(q.request.Input)
@@ -198,7 +198,7 @@ func (q *question) allowedVerdicts() []chat.Choice {
 	return q.request.Allows
 }
 
-// incompleteReason returns why an approval is not shown in full, or "" if it is.
+// incompleteReason returns the reason why an approval is not shown in full, or "" if it is.
 func (q *question) incompleteReason() string {
 	if _, missing := wholeInput(q.request.Input); missing > 0 {
 		return fmt.Sprintf("it is %d bytes too long to be shown in full here, so it cannot be "+
@@ -241,12 +241,12 @@ func (q *question) answerPrompt() string {
 	return fmt.Sprintf("→ Your answer (1-%d, or type): ", n)
 }
 
-// recordAnswer parses a line as the answer. again is the reason if the line does not fit; otherwise
-// the question continues unless done is true.
-func (q *question) recordAnswer(line string) (answer chat.Answer, done bool, again string) {
+// recordAnswer parses a line as the answer. retry is the message if the line is not a valid answer;
+// otherwise the question continues unless done is true.
+func (q *question) recordAnswer(line string) (answer chat.Answer, done bool, retry string) {
 	if len(q.request.Form) == 0 {
-		answer, again = q.parseVerdict(line)
-		return answer, again == "", again
+		answer, retry = q.parseVerdict(line)
+		return answer, retry == "", retry
 	}
 	f := q.request.Form[q.at]
 	switch {
@@ -266,7 +266,7 @@ func (q *question) recordAnswer(line string) (answer chat.Answer, done bool, aga
 }
 
 // parseVerdict reads the answer to an approval. Only the exact words allow.
-func (q *question) parseVerdict(line string) (answer chat.Answer, again string) {
+func (q *question) parseVerdict(line string) (answer chat.Answer, retry string) {
 	first, words, _ := strings.Cut(line, " ")
 	labels := q.choiceLabels()
 	n, err := strconv.Atoi(line)
@@ -282,7 +282,7 @@ func (q *question) parseVerdict(line string) (answer chat.Answer, again string) 
 		return chat.Answer{Words: strings.TrimSpace(words)}, ""
 	}
 	return answer, fmt.Sprintf(
-		"type 1 to %d and Enter; %d and words tells the agent why you refuse", len(labels),
+		"type 1 to %d and Enter; text after %d tells the agent why you refuse", len(labels),
 		len(labels))
 }
 
@@ -300,8 +300,8 @@ func (q *question) parseChoice(line string) string {
 	return line
 }
 
-// toggleChoice selects or deselects what a line names: numbers, a label, or free text.
-func (q *question) toggleChoice(line string) (again string) {
+// toggleChoice selects or deselects the choices that a line names: numbers, a label, or free text.
+func (q *question) toggleChoice(line string) (retry string) {
 	words := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' })
 	if slices.ContainsFunc(words, func(w string) bool {
 		_, err := strconv.Atoi(w)

@@ -1,4 +1,4 @@
-// Package chat holds a conversation with a coding agent, line by line.
+// Package chat lets a user talk to a coding agent, line by line.
 package chat
 
 import (
@@ -190,9 +190,9 @@ func New(env *cli.Env) *cobra.Command {
 			"text. You can type while it works: Enter sends the\n" +
 			"line, and the agent reads it as soon as it can. Approvals and questions come in " +
 			"between: answer with a number or a word, or\n" +
-			"choose with the arrow keys. Nothing is allowed without your answer.\n\n" +
+			"choose with the arrow keys. Without your answer nothing is allowed.\n\n" +
 			"Ctrl+C interrupts the turn; a second Ctrl+C ends the agent. Without PROMPT the " +
-			"conversation goes on until Ctrl+D on an empty\n" +
+			"conversation continues until Ctrl+D on an empty\n" +
 			"line. Alt+Enter begins a new line, and pasted lines stay together.\n\n" +
 			"Without a terminal, or with --json, only the prompt is read and approvals are " +
 			"refused. ARGS are passed to the agent as they are.\n\n" +
@@ -230,8 +230,8 @@ func (in *chatOptions) addFlags(cmd *cobra.Command) {
 			"standard input")
 	addImageFlag(cmd, &in.files)
 	f.StringVar(&in.journal, "record-json", "",
-		"write the conversation to the new `FILE` as lines of JSON: your words before the agent "+
-			"gets them, and what became of them")
+		"write the conversation to the new `FILE` as lines of JSON: your text before the agent "+
+			"receives it, and what became of it")
 	f.BoolVar(&in.share, "terminals", false,
 		"let the agent see the terminals that you share, and ask there for the keyboard")
 	f.DurationVar(&in.within, coding.WithinFlag, 0, coding.WithinHelp)
@@ -300,8 +300,8 @@ func hasTerminal(env *cli.Env) bool {
 // maxPrompt bounds a prompt from a file, in bytes.
 const maxPrompt = 1 << 20
 
-// nameTheFile is the advice for a longer prompt.
-const nameTheFile = "put the text into a file, and name the file in the prompt"
+// longPromptHint is the advice for a longer prompt.
+const longPromptHint = "put the text into a file, and name the file in the prompt"
 
 // firstPrompts returns the prompts to send first: at least one if there is no terminal.
 func firstPrompts(env *cli.Env, in chatOptions) ([]string, error) {
@@ -330,7 +330,7 @@ func firstPrompts(env *cli.Env, in chatOptions) ([]string, error) {
 		return nil, err
 	case len(b) > maxPrompt:
 		return nil, cli.Usage("chat: the prompt on standard input is longer than %d bytes: %s",
-			maxPrompt, nameTheFile)
+			maxPrompt, longPromptHint)
 	case text == "":
 		return nil, cli.Usage("chat: no prompt: standard input is empty and not a terminal")
 	}
@@ -349,7 +349,7 @@ func promptLines(r io.Reader) (all []string, err error) {
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
 		return nil, cli.Usage("--prompt-file: a line is longer than %d bytes: %s", maxPrompt,
-			nameTheFile)
+			longPromptHint)
 	case err != nil:
 		return nil, cli.Fail(cli.StatusRefused, "--prompt-file: %w", err)
 	case all == nil:
@@ -358,8 +358,8 @@ func promptLines(r io.Reader) (all []string, err error) {
 	return all, nil
 }
 
-// notStarted makes the error of an agent that did not start, for the user.
-func notStarted(agent chatAgent, err error) error {
+// startError describes for the user why an agent did not start.
+func startError(agent chatAgent, err error) error {
 	if missing, ok := errors.AsType[*stdio.NotInstalledError](err); ok {
 		return cli.Fail(cli.StatusRefused, "chat: %s is not installed: %w", missing.Program,
 			missing.Cause).WithHint("install it with: " + agent.install)

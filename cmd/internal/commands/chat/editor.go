@@ -30,11 +30,11 @@ const (
 // Control keys that are never passed on from the keyboard. The editing goroutine acts on them, so
 // other goroutines send them to change the line.
 const (
-	keyEnd     = 0x1a // Ctrl+D, which the library does not remove from its input
-	keyLook    = 0x1c // asks whether the line is empty
-	keyStash   = 0x1d // saves the line, for a question
-	keyRestore = 0x1e // restores the saved line
-	keyClear   = 0x1f // clears the line
+	keyEnd      = 0x1a // Ctrl+D, which the library does not remove from its input
+	keyAskDraft = 0x1c // asks whether the line is empty
+	keyStash    = 0x1d // saves the line, for a question
+	keyRestore  = 0x1e // restores the saved line
+	keyClear    = 0x1f // clears the line
 )
 
 // typed is a line that the user entered.
@@ -49,18 +49,18 @@ type typed struct {
 // editor is the line at the bottom of the screen: what is written to it appears above. While it
 // runs, only its methods may be used.
 type editor struct {
-	screen *tty.Terminal
-	poll   *tty.Poller
-	term   *term.Terminal
-	lines  chan typed
-	stops  chan struct{} // Ctrl+C
-	keys   chan []byte
-	marks  chan byte
-	looked chan struct{} // an answer was handled
-	half   chan bool     // answers keyLook
-	over   chan struct{}
-	parts  sync.WaitGroup
-	begun  time.Time
+	screen  *tty.Terminal
+	poll    *tty.Poller
+	term    *term.Terminal
+	lines   chan typed
+	stops   chan struct{} // Ctrl+C
+	keys    chan []byte
+	marks   chan byte
+	handled chan struct{} // an answer was handled
+	drafts  chan bool     // answers keyAskDraft
+	over    chan struct{}
+	parts   sync.WaitGroup
+	begun   time.Time
 
 	mu      sync.Mutex
 	lastKey time.Time
@@ -84,7 +84,7 @@ type editor struct {
 // breaks restores line ends and tabs in a line.
 var breaks = strings.NewReplacer(newline, "\n", tabulator, "\t")
 
-// newEditor takes over the terminal, until close.
+// newEditor takes over the terminal until close is called.
 func newEditor(in, out *os.File) (*editor, error) {
 	screen, err := tty.Open(in, out)
 	if err != nil {
@@ -102,17 +102,17 @@ func newEditor(in, out *os.File) (*editor, error) {
 		return nil, err
 	}
 	e := &editor{
-		screen: screen,
-		poll:   poll,
-		lines:  make(chan typed, 64),
-		stops:  make(chan struct{}, 8),
-		looked: make(chan struct{}, 1),
-		half:   make(chan bool, 8),
-		keys:   make(chan []byte),
-		marks:  make(chan byte, 8),
-		over:   make(chan struct{}),
-		begun:  time.Now(),
-		cols:   80,
+		screen:  screen,
+		poll:    poll,
+		lines:   make(chan typed, 64),
+		stops:   make(chan struct{}, 8),
+		handled: make(chan struct{}, 1),
+		drafts:  make(chan bool, 8),
+		keys:    make(chan []byte),
+		marks:   make(chan byte, 8),
+		over:    make(chan struct{}),
+		begun:   time.Now(),
+		cols:    80,
 	}
 	e.term = term.NewTerminal(e, youPrompt)
 	e.term.History, e.term.AutoCompleteCallback = e, e.applyControlKey
@@ -139,7 +139,7 @@ func (e *editor) followSize(windows chan os.Signal) {
 	}
 }
 
-// close returns the terminal, on an empty row.
+// close releases the terminal, with the cursor on an empty row.
 func (e *editor) close() {
 	close(e.over)
 	e.poll.Wake()
@@ -214,8 +214,8 @@ func (e *editor) readKeys() {
 	}
 }
 
-// readLines passes on the entered lines. After the answer to a question it waits until the answer
-// was handled: the next line may be for another question.
+// readLines delivers the entered lines. After the answer to a question it waits until the answer
+// was handled, because the next line may be for another question.
 func (e *editor) readLines() {
 	for {
 		line, err := e.term.ReadLine()
@@ -235,14 +235,14 @@ func (e *editor) readLines() {
 			continue
 		}
 		select {
-		case <-e.looked:
+		case <-e.handled:
 		case <-e.over:
 			return
 		}
 	}
 }
 
-// promptFor makes the next lines answer a question, under the question's prompt. It saves the
+// promptFor lets the next lines answer a question, under the question's prompt. It saves the
 // half-typed line.
 func (e *editor) promptFor(question int, prompt string, choices []string) {
 	e.mu.Lock()
@@ -261,12 +261,12 @@ func (e *editor) restoreDraft() {
 
 // hasDraft reports whether there is text on the line.
 func (e *editor) hasDraft() bool {
-	for len(e.half) > 0 {
-		<-e.half // came too late
+	for len(e.drafts) > 0 {
+		<-e.drafts // answered too late
 	}
-	e.marks <- keyLook
+	e.marks <- keyAskDraft
 	select {
-	case half := <-e.half:
+	case half := <-e.drafts:
 		return half
 	case <-time.After(questionDelay): // a paste goes on, or a line was just entered
 		return true
@@ -303,8 +303,8 @@ func (e *editor) applyControlKey(line string, at int, key rune) (changed string,
 		}
 		e.question = 0
 	case keyClear:
-	case keyLook:
-		e.half <- line != ""
+	case keyAskDraft:
+		e.drafts <- line != ""
 		changed = line
 	default:
 		return "", 0, false

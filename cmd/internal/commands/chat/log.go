@@ -172,7 +172,7 @@ func describeClosed(c *chat.Closed) string {
 		did = "answered"
 	}
 	if c.By == "" {
-		return "closed: " + cmp.Or(escapeInvisible(c.Why), "nobody answered")
+		return "closed: " + cmp.Or(escapeInvisible(c.Why), "no answer was given")
 	}
 	return did + " by " + escapeInvisible(c.By)
 }

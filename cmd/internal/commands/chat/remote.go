@@ -41,7 +41,7 @@ func newChatSend(env *cli.Env) *cobra.Command {
 	var opts sendOptions
 	cmd := &cobra.Command{
 		Use:   "send ID TEXT [--to INNER] [--image FILE ...]",
-		Short: "Say something to the coding agent in a session",
+		Short: "Send a prompt to the coding agent in a session",
 		Args:  cobra.ExactArgs(2),
 		Long: "send gives the coding agent in a session a prompt, even while it works. If the " +
 			"program runs in its user's own terminal,\n" +
@@ -62,13 +62,13 @@ func newChatSend(env *cli.Env) *cobra.Command {
 	}
 	addImageFlag(cmd, &opts.files)
 	cmd.Flags().StringVar(&opts.to, toFlag, "",
-		"say it to the coding agent in the session `INNER`, which runs inside ID")
+		"send it to the coding agent in the session `INNER`, which runs inside ID")
 	// it fails for a missing flag
 	_ = cmd.RegisterFlagCompletionFunc(toFlag, env.CompleteInner)
 	return cmd
 }
 
-// runSend says something to the coding agent in a session.
+// runSend sends a prompt to the coding agent in a session.
 func runSend(ctx context.Context, env *cli.Env, opts sendOptions) error {
 	if strings.TrimSpace(opts.prompt) == "" {
 		return cli.Usage("chat send: the text is empty")
@@ -218,7 +218,7 @@ func promptToken(env *cli.Env, s protocol.SessionInfo) (token string, err error)
 	return token, err
 }
 
-// formatPromptWait describes what a prompt waits for, or returns "".
+// formatPromptWait says why a prompt is not read yet, or returns "".
 func formatPromptWait(w protocol.Waiting) string {
 	switch w {
 	case protocol.WaitsForDialog:
@@ -412,9 +412,9 @@ func (in answering) buildReply(request *chat.Request) (r protocol.ChatReply, err
 			lines = append(lines, "") // done
 		}
 		for _, line := range lines {
-			var again string
-			if answer, _, again = q.recordAnswer(line); again != "" {
-				return r, cli.Usage("--reply %.40q: %s", line, again)
+			var retry string
+			if answer, _, retry = q.recordAnswer(line); retry != "" {
+				return r, cli.Usage("--reply %.40q: %s", line, retry)
 			}
 		}
 	}

@@ -131,16 +131,16 @@ func serveTools(ctx context.Context, env *cli.Env, tools *acp.Tools) (end func()
 	}, nil
 }
 
-// guardTools passes on requests that have the token and do not come from a browser's page.
+// guardTools forwards requests that have the token and do not come from a web page.
 func guardTools(next http.Handler, host, token string) http.Handler {
 	want := []byte("Bearer " + token)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given := []byte(r.Header.Get("Authorization"))
 		switch {
 		case r.Host != host || r.Header.Get("Origin") != "":
-			http.Error(w, "not for pages", http.StatusForbidden)
+			http.Error(w, "requests from web pages are not allowed", http.StatusForbidden)
 		case subtle.ConstantTimeCompare(given, want) != 1:
-			http.Error(w, "the token is not this conversation's", http.StatusUnauthorized)
+			http.Error(w, "the token belongs to another conversation", http.StatusUnauthorized)
 		default:
 			next.ServeHTTP(w, r)
 		}

@@ -108,9 +108,9 @@ func talkTo(
 		return err
 	}
 	defer func() { err = errors.Join(err, closeJournal()) }()
-	noRoom := in.terminals.openRoom(ctx)
+	openErr := in.terminals.openAskSession(ctx)
 	if err := t.session.Start(); err != nil {
-		return notStarted(agent, err)
+		return startError(agent, err)
 	}
 	if err := openView(env, t, in.silent); err != nil {
 		return errors.Join(err, t.session.Close())
@@ -118,8 +118,8 @@ func talkTo(
 	if t.edit != nil {
 		t.view.printHint(startHint(agent.name, t.stay))
 	}
-	if noRoom != nil {
-		t.view.printNotice("· %v", noRoom)
+	if openErr != nil {
+		t.view.printNotice("· %v", openErr)
 	}
 	err = t.run(ctx)
 	if t.edit != nil {
@@ -199,7 +199,7 @@ func reportEnd(env *cli.Env, t *talk) error {
 	return nil
 }
 
-// run shows the agent's records and passes the user's lines on, until the agent has ended.
+// run shows the agent's records and sends it the user's lines, until the agent has ended.
 func (t *talk) run(ctx context.Context) error {
 	records := make(chan chat.Record)
 	t.parts.Go(func() { t.forwardRecords(records) }) // ends with the session
@@ -251,7 +251,7 @@ func (t *talk) run(ctx context.Context) error {
 	}
 }
 
-// stopAtSignal ends the agent at its prompt, and else stops what it does.
+// stopAtSignal ends the agent at its prompt, and otherwise interrupts its work.
 func (t *talk) stopAtSignal() {
 	t.stopAnswering()
 	if t.state == chat.AtPrompt {
@@ -261,7 +261,7 @@ func (t *talk) stopAtSignal() {
 	}
 }
 
-// forwardRecords passes on all records.
+// forwardRecords forwards all records.
 func (t *talk) forwardRecords(records chan<- chat.Record) {
 	defer close(records)
 	for last := uint64(0); ; {
@@ -283,8 +283,7 @@ func (t *talk) forwardRecords(records chan<- chat.Record) {
 	}
 }
 
-// watchSilence waits for the next sign of a working agent; not at the prompt, and not without a
-// viewer.
+// watchSilence waits for output of a working agent; not at the prompt, and not without a viewer.
 func (t *talk) watchSilence() {
 	if t.edit != nil && t.state == chat.Working {
 		t.silent.Reset(silence)
@@ -293,7 +292,7 @@ func (t *talk) watchSilence() {
 	}
 }
 
-// handleRecord shows what came, and goes on.
+// handleRecord shows a record, and starts what follows from it.
 func (t *talk) handleRecord(r chat.Record) error {
 	defer t.watchSilence()
 	var err error
@@ -446,7 +445,7 @@ func (t *talk) interruptAndEnd() {
 	t.endAgent()
 }
 
-// dropPrompts forgets the prompts that were to follow.
+// dropPrompts drops the prompts that were to follow.
 func (t *talk) dropPrompts() {
 	for _, p := range t.prompts {
 		t.view.printNotice("· not sent: %s", escapeInvisible(p))
@@ -467,7 +466,7 @@ func (t *talk) stopAnswering() {
 // handleLine handles a line that the user entered.
 func (t *talk) handleLine(l typed) {
 	if l.question != 0 {
-		defer func() { t.edit.looked <- struct{}{} }()
+		defer func() { t.edit.handled <- struct{}{} }()
 	}
 	t.stops = 0
 	switch {

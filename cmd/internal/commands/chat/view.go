@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// mostOutput is how many lines of a tool's result are shown.
-	mostOutput = 5
-	// mostInput bounds the input shown in a question, in bytes. A question with a longer input
-	// shows how much is missing and cannot be allowed.
-	mostInput = 256 << 10
+	// maxOutput is how many lines of a tool's result are shown.
+	maxOutput = 5
+	// maxInput bounds the input shown in a question, in bytes. A question with a longer input shows
+	// how much is missing and cannot be allowed.
+	maxInput = 256 << 10
 )
 
 // chatView shows a conversation as text. It belongs to one goroutine.
@@ -150,9 +150,9 @@ func (v *chatView) printResult(i *chat.Item) {
 	if i.Failed {
 		lines[0] = "failed: " + lines[0]
 	}
-	more := len(lines) - mostOutput
+	more := len(lines) - maxOutput
 	if more > 1 {
-		lines = append(lines[:mostOutput], fmt.Sprintf("... and %d lines more", more))
+		lines = append(lines[:maxOutput], fmt.Sprintf("... and %d lines more", more))
 	}
 	v.printNotice("  ⎿ %s", strings.Join(lines, "\n    "))
 }
@@ -208,8 +208,8 @@ func wholeInput(input json.RawMessage) (shown string, missing int) {
 		fmt.Fprintf(&b, "%s\n", input)
 	}
 	shown = strings.TrimRight(escapeInvisible(b.String()), "\n")
-	if missing = max(0, len(shown)-mostInput); missing > 0 {
-		shown = strings.ToValidUTF8(shown[:mostInput], "")
+	if missing = max(0, len(shown)-maxInput); missing > 0 {
+		shown = strings.ToValidUTF8(shown[:maxInput], "")
 	}
 	return "  │ " + strings.ReplaceAll(shown, "\n", "\n  │ ") + "\n", missing
 }

@@ -10,8 +10,7 @@ import (
 	"terminalproxy/gateway/userdirs"
 )
 
-// checkAgents reports which installed agents are kept away from the user's tokens and sockets, and
-// how.
+// checkAgents reports which installed agents are kept from the user's tokens and sockets, and how.
 func (d *doctor) checkAgents() {
 	dirs, err := confine.Directories()
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"terminalproxy/gateway/access/secrets"
 )
 
-// shellTool describes which variables an agent's shell tool passes on to sudo, git and ssh.
+// shellTool says which of sudo, git and ssh can ask the user in an agent's shell tool, because it
+// passes on their variables.
 type shellTool struct {
 	asks  string // the programs that ask the user
 	lacks string // the programs that do not, and why; "" if all do
@@ -31,7 +32,7 @@ var shellTools = map[string]shellTool{
 }
 
 // clearsGit is the note for tools that clear the helper variables of git and ssh, but not sudo's.
-const clearsGit = "git and ssh do not ask, since it empties their variables, unless the agent sets " +
+const clearsGit = "git and ssh do not ask, because it empties their variables, unless the agent sets " +
 	"them: GIT_ASKPASS=$SUDO_ASKPASS git push, SSH_ASKPASS=$SUDO_ASKPASS ssh HOST"
 
 const initDo = "put the lines of `gateway init bash` (or zsh, fish) into your shell's start file, " +
@@ -82,7 +83,7 @@ func (d *doctor) checkShellTool(name string) {
 	}
 	do := initDo
 	if name == "claude" {
-		do += "; with the plugin its shell tool has them all the same"
+		do += "; with the plugin its shell tool has them anyway"
 	}
 	d.addWarning("passwords of "+name, do, "%s; but process %s runs without the variables for it",
 		words, strings.Join(without, ", "))

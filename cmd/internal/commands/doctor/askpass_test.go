@@ -54,6 +54,6 @@ func TestDoctorSaysWhichAgentsCanAskForPasswords(t *testing.T) {
 	require.Equal(t, finding{Name: "passwords of claude", State: stateOK, Say: "in its shell tool sudo, git and ssh ask you at your terminal"}, found["passwords of claude"])
 	require.Contains(t, found["passwords of codex"].Say, "in its sandbox nothing can ask")
 	require.Equal(t, stateWarn, found["passwords of gemini"].State)
-	require.Contains(t, found["passwords of gemini"].Say, "git and ssh do not ask, since it empties their variables, unless the agent sets them: GIT_ASKPASS=$SUDO_ASKPASS git push, SSH_ASKPASS=$SUDO_ASKPASS ssh HOST; but process 12 runs without the variables for it")
+	require.Contains(t, found["passwords of gemini"].Say, "git and ssh do not ask, because it empties their variables, unless the agent sets them: GIT_ASKPASS=$SUDO_ASKPASS git push, SSH_ASKPASS=$SUDO_ASKPASS ssh HOST; but process 12 runs without the variables for it")
 	require.NotContains(t, found, "passwords of opencode")
 }

@@ -15,7 +15,7 @@ const configurationName = "configuration"
 func (d *doctor) checkConfiguration() {
 	path, err := settingsfile.Path()
 	if err != nil {
-		d.addOK(configurationName, "there is no place for one: %v", err)
+		d.addOK(configurationName, "it cannot be located: %v", err)
 		return
 	}
 	file, err := settingsfile.User()
@@ -27,10 +27,10 @@ func (d *doctor) checkConfiguration() {
 	case len(faults) > 0:
 		return
 	case file == nil:
-		d.addOK(configurationName, "%s: no such file, so the built-in defaults count", path)
+		d.addOK(configurationName, "%s: no such file, so the built-in defaults apply", path)
 		return
 	}
-	d.addOK(configurationName, "%s: every table is right", path)
+	d.addOK(configurationName, "%s: every table is valid", path)
 	d.checkEvents(file)
 	rules, err := file.Policy()
 	if err != nil {

@@ -69,7 +69,7 @@ func NewConfig(env *cli.Env) *cobra.Command {
 			"the built-in default, your configuration or an environment variable. Your " +
 			"configuration is\n" +
 			"~/.config/terminalproxy/config.toml; docs/configuration.md lists its\n" +
-			"settings. The exit status is 2 if something in it is wrong.",
+			"settings. The exit status is 2 if it has an error.",
 		RunE: func(*cobra.Command, []string) error { return runConfig(env, opts) },
 	}
 	cmd.Flags().BoolVar(&opts.onlySet, "set", false,
@@ -185,7 +185,7 @@ func describeMissing(program string) string {
 	return ""
 }
 
-// commandsOf adds the flags of a command and of those below it.
+// commandsOf adds the flags of a command and of its subcommands.
 func commandsOf(
 	all []InForce, file *settingsfile.File, cmd *cobra.Command,
 ) (_ []InForce, err error) {
@@ -264,7 +264,7 @@ func (c Configuration) printSettings(out io.Writer) error {
 	state := ""
 	switch {
 	case c.Error != "":
-		state = " (not used: something in it is wrong)"
+		state = " (not used: it has an error)"
 	case !c.Exists:
 		state = " (no such file)"
 	}
@@ -285,14 +285,14 @@ func (c Configuration) printSettings(out io.Writer) error {
 		case fromEnvironment:
 			from += " " + s.Name
 		}
-		said := s.Key + " = " + settingsfile.Literal(s.Value)
+		line := s.Key + " = " + settingsfile.Literal(s.Value)
 		if s.From != fromFile {
-			said = "# " + said // makes the output a valid file
+			line = "# " + line // makes the output a valid file
 		}
 		if s.Trouble != "" {
 			from += ": " + s.Trouble
 		}
-		fmt.Fprintf(&b, "%-42s # %s\n", said, from)
+		fmt.Fprintf(&b, "%-42s # %s\n", line, from)
 	}
 	for _, r := range c.Rules {
 		fmt.Fprintf(&b, "\n%-42s # %s:%d\n", "[["+r.Kind+"]]", filepath.Base(c.Path), r.Line)

@@ -69,7 +69,7 @@ func findProxyFault(file *settingsfile.File) error {
 	return checkGatewayValues(table, set)
 }
 
-// findCommandFaults notes the faults of the tables of a command and of those below it.
+// findCommandFaults notes the faults in the tables of a command and of its subcommands.
 func findCommandFaults(file *settingsfile.File, cmd *cobra.Command, note func(error)) {
 	name, flags := cli.TableOf(cmd)
 	table := file.Table(name)

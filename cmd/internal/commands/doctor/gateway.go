@@ -47,8 +47,8 @@ func (d *doctor) checkVersions(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()
-	said, err := exec.CommandContext(ctx, path, "--version").Output()
-	own, ours := strings.CutPrefix(strings.TrimSpace(string(said)), "proxy ")
+	output, err := exec.CommandContext(ctx, path, "--version").Output()
+	own, ours := strings.CutPrefix(strings.TrimSpace(string(output)), "proxy ")
 	if err != nil || !ours {
 		d.addWarning("proxy", "put this project's directory first in $PATH",
 			"%s is another program", path)
@@ -63,7 +63,7 @@ func (d *doctor) checkVersions(ctx context.Context) {
 	d.addOK("proxy", "version %s, %s", own, path)
 }
 
-// checkSocket looks at the local gateway.
+// checkSocket checks the local gateway.
 func (d *doctor) checkSocket(ctx context.Context) {
 	dir, path, err := userdirs.LocalSocket()
 	switch {
@@ -89,7 +89,7 @@ func (d *doctor) checkSocket(ctx context.Context) {
 	}
 }
 
-// dialSocket connects to the local gateway. If it cannot, it reports why and returns nil.
+// dialSocket connects to the local gateway. On failure it reports the reason and returns nil.
 func (d *doctor) dialSocket(ctx context.Context, ep endpoint.Endpoint) net.Conn {
 	conn, err := ep.DialContext(ctx)
 	silent, isSilent := errors.AsType[*place.SilentOwnerError](err)
@@ -117,15 +117,15 @@ func (d *doctor) checkServer(ctx context.Context, ep endpoint.Endpoint, conn net
 	if socket, ok := conn.(syscall.Conn); ok {
 		server = place.ProcessOf(socket)
 	}
-	said, err := fetchHealth(conn, "localhost")
+	health, err := fetchHealth(conn, "localhost")
 	if err != nil {
 		d.addError("local gateway", "end that process; another one takes over",
 			"%s does not answer on the local socket: %v", server, err)
 		return
 	}
-	d.addOK("local gateway", "%s serves the local socket, wire %s", server, text.Name(said.Version))
+	d.addOK("local gateway", "%s serves the local socket, wire %s", server, text.Name(health.Version))
 	d.checkProcess("process of the gateway", server.Pid)
-	d.checkCluster("", said)
+	d.checkCluster("", health)
 	d.checkSessions(ctx, "", ep)
 }
 
@@ -140,9 +140,9 @@ type healthReport struct {
 }
 
 // checkCluster reports whether a gateway reaches the others.
-func (d *doctor) checkCluster(at string, said healthReport) {
+func (d *doctor) checkCluster(at string, health healthReport) {
 	name := "cluster" + at
-	switch c := said.Cluster; {
+	switch c := health.Cluster; {
 	case c == nil:
 	case !c.Connected:
 		why := "NATS cannot be reached; this gateway continues with its own sessions"
@@ -150,38 +150,38 @@ func (d *doctor) checkCluster(at string, said healthReport) {
 			why += ": " + c.Trouble
 		}
 		d.addError(name,
-			cmp.Or(c.Do, "run gateway doctor on its machine, as its user: it says why"), "%s", why)
+			cmp.Or(c.Do, "run gateway doctor on its machine, as its user: it shows the reason"), "%s", why)
 	case c.Trouble != "":
-		d.addWarning(name, c.Do, "NATS is reached, other gateways heard: %d; but %s",
+		d.addWarning(name, c.Do, "NATS is reachable, other gateways found: %d; but %s",
 			c.Gateways, c.Trouble)
 	case c.Gateways == 0:
 		d.addWarning(name, "start the other gateways with the same --cluster",
-			"NATS is reached, but no other gateway is there")
+			"NATS is reachable, but no other gateway is connected")
 	default:
-		d.addOK(name, "NATS is reached; other gateways heard: %d", c.Gateways)
+		d.addOK(name, "NATS is reachable; other gateways found: %d", c.Gateways)
 	}
 }
 
 // fetchHealth asks a gateway for its health report.
-func fetchHealth(raw net.Conn, host string) (said healthReport, err error) {
+func fetchHealth(raw net.Conn, host string) (health healthReport, err error) {
 	conn, err := handshake.Bound(raw, doctorTime)
 	if err != nil {
-		return said, err
+		return health, err
 	}
 	if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: "+host+
 		"\r\nConnection: close\r\n\r\n"); err != nil {
-		return said, err
+		return health, err
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
-		return said, err
+		return health, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if err := json.NewDecoder(resp.Body).Decode(&said); err != nil ||
+	if err := json.NewDecoder(resp.Body).Decode(&health); err != nil ||
 		resp.StatusCode != http.StatusOK {
-		return said, errors.Join(fmt.Errorf("it says %s", resp.Status), err)
+		return health, errors.Join(fmt.Errorf("unexpected answer, status %s", resp.Status), err)
 	}
-	return said, nil
+	return health, nil
 }
 
 // mostListed is how many sessions of a gateway are checked one by one.
@@ -252,13 +252,13 @@ func (d *doctor) checkPeers(ctx context.Context, at string, ep endpoint.Endpoint
 		return false
 	}
 	defer func() { _ = conn.Close() }()
-	said, err := fetchHealth(conn, ep.Host())
+	health, err := fetchHealth(conn, ep.Host())
 	if err != nil {
 		d.addError("gateway"+at, "check that a gateway runs there, and read its log",
-			"it does not answer as a gateway does: %v", err)
+			"it does not answer like a gateway: %v", err)
 		return false
 	}
-	d.checkCluster(at, said)
+	d.checkCluster(at, health)
 	return true
 }
 
@@ -270,7 +270,7 @@ func (d *doctor) checkTokens() {
 		return
 	}
 	d.checkPrivate("state directory", filepath.Dir(path), 0o700)
-	d.checkRoom("state directory", filepath.Dir(path))
+	d.checkWritable("state directory", filepath.Dir(path))
 	if d.checkPrivate("tokens", path, 0o600) {
 		d.checkTokenFile(path)
 	} else {

@@ -25,7 +25,7 @@ import (
 func NewPolicy(env *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Try the rules by which agents get the keyboard without a question, or never",
+		Short: "Try the rules that give agents the keyboard without asking you, or never",
 		Args:  cobra.NoArgs,
 		Long: "policy tries the rules in your configuration. [[allow]] gives the keyboard to an " +
 			"agent that shows its local token, after 3 seconds\n" +
@@ -50,7 +50,7 @@ func newPolicyCheck(env *cli.Env) *cobra.Command {
 		Long: "check says what happens when the agent with the local token AGENT asks for the " +
 			"keyboard while PROGRAM has the terminal: it gets\n" +
 			"the keyboard, you are asked, or it is refused. check names the rule that decides, " +
-			"and why the others do not count. It asks no one.",
+			"and why the others do not apply. Nothing is granted.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.agent, opts.program = args[0], args[1]
 			return runPolicyCheck(cmd.Context(), env, opts)

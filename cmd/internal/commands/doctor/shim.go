@@ -63,7 +63,7 @@ func findRunning(
 	case target != "":
 		program, note = runAs(program, target, target, note)
 	case execs:
-		return unknown, note + "; it may start another program with exec, as only its run shows", nil
+		return unknown, note + "; it may start another program with exec, which only a run would show", nil
 	case byEnv:
 		program, note = runAs(program, interpreter, interpreter, note)
 	default:
@@ -114,8 +114,8 @@ func askManager(ctx context.Context, manager, shim, directory string) (path, fai
 	cmd := exec.CommandContext(ctx, program, "which", filepath.Base(shim))
 	cmd.Dir, cmd.WaitDelay = directory, time.Second
 	cmd.Env = append(os.Environ(), strings.ToUpper(manager)+"_ROOT="+root)
-	said, err := cmd.Output()
-	path = strings.TrimSpace(string(said))
+	output, err := cmd.Output()
+	path = strings.TrimSpace(string(output))
 	switch {
 	case err != nil:
 		return "", manager + " which " + filepath.Base(shim) + ": " + err.Error()

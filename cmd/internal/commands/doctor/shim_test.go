@@ -131,7 +131,7 @@ func TestPolicyCheckOfAScriptThatCallsExec(t *testing.T) {
 			program, note, err := findRunning(t.Context(), path, home)
 			require.NoError(t, err)
 			require.Empty(t, program.Path, text)
-			require.Contains(t, note, "; it may start another program with exec, as only its run shows")
+			require.Contains(t, note, "; it may start another program with exec, which only a run would show")
 		}
 	}
 }

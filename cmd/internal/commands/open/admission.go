@@ -19,7 +19,7 @@ type admission struct {
 func (q *admission) startQuestion(k waitingPage) {
 	q.page, q.shown = &k, !q.missed
 	if q.missed {
-		q.o.printText("Another page wants in. Press Enter to see its words.\n")
+		q.o.printText("Another page asks to enter. Press Enter to see its words.\n")
 		return
 	}
 	q.showQuestion()
@@ -31,7 +31,7 @@ func (q *admission) showQuestion() {
 		act = "act and type"
 	}
 	q.o.printText(
-		"A page wants to %s for you until %s. Its words:\n\n  %s\n\nDoes your browser show the "+
+		"A page asks to %s for you until %s. Its words:\n\n  %s\n\nDoes your browser show the "+
 			"same words? [y/N] ", act, formatUntil(q.o.expires), strings.Join(q.page.Words, " "))
 }
 
@@ -46,7 +46,7 @@ func (q *admission) pageGone() <-chan struct{} {
 // dropUnanswered ends the question without an answer.
 func (q *admission) dropUnanswered() {
 	q.page, q.missed = nil, true
-	q.o.printEvent("\nNo answer: the page was not let in.")
+	q.o.printEvent("\nNo answer: the page was not admitted.")
 }
 
 // handleLine handles a line that the user typed. It reports whether there was a question.
@@ -62,7 +62,7 @@ func (q *admission) handleLine(line string) bool {
 	}
 	q.page.answer <- isYes(line)
 	if !isYes(line) {
-		q.o.printEvent("The page was not let in.")
+		q.o.printEvent("The page was not admitted.")
 	}
 	q.page = nil
 	return true

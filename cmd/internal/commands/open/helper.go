@@ -66,7 +66,7 @@ func runHelper(path string, args []string, pattern *regexp.Regexp) (*helper, err
 	return h, nil
 }
 
-// read consumes the program's output.
+// read reads the program's output.
 func (h *helper) read(from io.Reader, pattern *regexp.Regexp) {
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {
@@ -95,7 +95,7 @@ func (h *helper) lastLine() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.line == "" {
-		return "it said nothing"
+		return "it printed nothing"
 	}
 	return fmt.Sprintf("%.200s", text.OneLine(h.line))
 }
@@ -119,7 +119,7 @@ func (h *helper) stop() {
 // certificate takes some seconds, and so does a new name.
 const tunnelPatience = time.Minute
 
-// patienceOf returns the context's remaining time, or tunnelPatience.
+// patienceOf returns the time that is left for ctx, at most tunnelPatience.
 func patienceOf(ctx context.Context) time.Duration {
 	if end, ok := ctx.Deadline(); ok {
 		return time.Until(end)
@@ -190,13 +190,13 @@ func fetchServerKey(ctx context.Context, client *http.Client, base string) (stri
 		return "", err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	var said struct{ Key string }
+	var answer struct{ Key string }
 	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("it answers %d", resp.StatusCode)
+		return "", fmt.Errorf("unexpected status %d", resp.StatusCode)
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, 4<<10)).Decode(&said); err != nil ||
-		said.Key == "" {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 4<<10)).Decode(&answer); err != nil ||
+		answer.Key == "" {
 		return "", errors.New("another server answers there")
 	}
-	return said.Key, nil
+	return answer.Key, nil
 }

@@ -58,8 +58,8 @@ func New(env *cli.Env) *cobra.Command {
 			"first, here: the page and this terminal\n" +
 			"show the same six words.\n\n" +
 			"Otherwise only this machine can reach the page. For another device, let tailscale, " +
-			"ssh or cloudflared bring it\n" +
-			"there. Or put a server with TLS before it, and name that server:\n\n" +
+			"ssh or cloudflared connect\n" +
+			"it. Or put a server with TLS in front of the page, and name that server:\n\n" +
 			"  gateway open --via tailscale\n" +
 			"  gateway open --listen 127.0.0.1:7118 --host laptop.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,7 +75,7 @@ func New(env *cli.Env) *cobra.Command {
 func (in *openOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.role, "role", string(auth.RoleViewer),
-		"what the page may do. viewer: look; owner: also answer agents and take the keyboard back")
+		"what the page may do. viewer: watch; owner: also answer agents and take the keyboard back")
 	f.BoolVar(&in.types, "type", false,
 		"with --role owner: the page may also type into your own terminals, as you do")
 	f.DurationVar(&in.forTime, "for", 8*time.Hour, "how long the page stays open")
@@ -84,7 +84,7 @@ func (in *openOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&in.host, "host", "",
 		"the `NAME`, or NAME:PORT, under which something else serves the page with TLS")
 	f.StringVar(&in.via, "via", "",
-		"have `PROGRAM` bring other devices to the page: tailscale, ssh or cloudflared, which "+
+		"let `PROGRAM` connect other devices to the page: tailscale, ssh or cloudflared, which "+
 			"you have installed")
 	in.notify.AddFlags(f)
 }
@@ -98,7 +98,7 @@ func (in openOptions) checkFlags() error {
 	case role != auth.RoleViewer && role != auth.RoleOwner:
 		return cli.Usage("open: --role %.20q: must be viewer or owner", in.role)
 	case in.types && role != auth.RoleOwner:
-		return cli.Usage("open: --type: needs --role owner: a viewer's page only looks")
+		return cli.Usage("open: --type: needs --role owner: a viewer's page only watches")
 	case in.forTime <= 0 || in.forTime > longestOpen:
 		return cli.Usage("open: --for %s: must be more than 0 and at most %dh", in.forTime,
 			longestOpen/time.Hour)
@@ -208,7 +208,7 @@ func openHere(
 // openRequestedTunnel opens the tunnel that --via asks for, or returns nil without --via.
 func openRequestedTunnel(ctx context.Context, env *cli.Env, in openOptions, ln net.Listener) (*tunnel, error) {
 	if in.via == "" {
-		return nil, nil //nolint:nilnil // no way is wanted
+		return nil, nil //nolint:nilnil // no tunnel is wanted
 	}
 	address, ok := ln.Addr().(*net.TCPAddr)
 	if !ok {
@@ -228,7 +228,7 @@ func dialPage(way client.Config) func(context.Context) (page.Link, error) {
 	}
 }
 
-// localPages are the pages that this process serves.
+// localPages serves the pages from this process.
 type localPages struct{ *page.Opening }
 
 // Code implements source.

@@ -158,7 +158,7 @@ func TestOpenAtARemoteGateway(t *testing.T) {
 	s := clitest.Serve(t)
 	viewer := tokenOf(t, "viewer")
 	clitest.RunFailing(t, cli.StatusForbidden, "role agent may not use /v1/view", "open", "--gateway", s.URL, "--token-file", tokenOf(t, "agent"))
-	clitest.RunFailing(t, cli.StatusForbidden, "open: the gateway at "+s.URL+" wants a token", "open", "--gateway", s.URL)
+	clitest.RunFailing(t, cli.StatusForbidden, "open: the gateway at "+s.URL+" requires a token", "open", "--gateway", s.URL)
 	got := clitest.Command(t, "open", "--gateway", s.URL, "--token-file", viewer)
 	require.Equal(t, cli.StatusRefused, got.Status)
 	require.Equal(t, "gateway: open: the gateway at "+s.URL+" serves no web pages\nhint: start it there with: gateway serve --page; "+

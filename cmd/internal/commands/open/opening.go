@@ -33,7 +33,7 @@ type opening struct {
 	dial    func(context.Context) (page.Link, error)
 	tunnel  *tunnel // the tunnel for other devices if this command made one, or nil
 	local   string  // the page's address on this machine
-	lost    error   // why the page is unreachable
+	lost    error   // the reason why the page is unreachable
 	expires time.Time
 
 	screen *os.File // nil where standard output is no terminal
@@ -226,7 +226,7 @@ func (o *opening) runTerminal(ctx context.Context, lines <-chan string) {
 				lines = nil
 			}
 		case <-o.came:
-			o.printEvent("A page came in.")
+			o.printEvent("A page entered.")
 		}
 	}
 }
@@ -252,8 +252,8 @@ func (o *opening) typedLines() <-chan string {
 	return lines
 }
 
-// errNotLetIn is the reason of a refused page, which has its own text for it.
-var errNotLetIn = errors.New("the user said no")
+// errNotAdmitted is the reason of a refused page. The page shows its own text for it.
+var errNotAdmitted = errors.New("the user said no")
 
 // askAboutPage asks the user about an owner's page, and gives its key an owner's rights while the
 // page is open.
@@ -267,7 +267,7 @@ func (o *opening) askAboutPage(ctx context.Context, v page.Visitor) (leave func(
 	select {
 	case yes := <-k.answer:
 		if !yes {
-			return nil, errNotLetIn
+			return nil, errNotAdmitted
 		}
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -278,7 +278,7 @@ func (o *opening) askAboutPage(ctx context.Context, v page.Visitor) (leave func(
 		Types:   o.flags.types,
 		Session: o.session,
 	}, v.Key, o.expires); err != nil {
-		_, _ = fmt.Fprintf(o.env.Err, "gateway: open: the page's key cannot be kept: %v\n", err)
+		_, _ = fmt.Fprintf(o.env.Err, "gateway: open: the page's key cannot be saved: %v\n", err)
 		return nil, err
 	}
 	return func() {

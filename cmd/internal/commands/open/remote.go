@@ -85,9 +85,9 @@ func pageToken(env *cli.Env, ep endpoint.Endpoint, role auth.Role) (string, erro
 	}
 	token, err := env.OwnerToken()
 	if err != nil && role != auth.RoleOwner {
-		return "", cli.Fail(cli.StatusForbidden, "open: the gateway at %s wants a token", ep).
+		return "", cli.Fail(cli.StatusForbidden, "open: the gateway at %s requires a token", ep).
 			WithHint(
-				"use --token-file with a token of role viewer or owner; make one there: gateway " +
+				"use --token-file with a token of role viewer or owner; create one there: gateway " +
 					"token create NAME --role viewer")
 	}
 	return token, err
@@ -223,7 +223,7 @@ func (e *remotePages) serveUntilOver() error {
 				break
 			}
 			if first {
-				e.o.printEvent("The gateway is away: the page is waiting for it.")
+				e.o.printEvent("Lost the gateway: the page waits for it.")
 			}
 			_ = backoff.Pause(e.ctx) // the next iteration sees its end
 			if _, err = e.connectOpening(e.ctx); err == nil {
@@ -399,9 +399,9 @@ func (e *remotePages) sendMessage(m protocol.Message) {
 	}
 }
 
-var errAway = errors.New("the gateway is away: it comes back by itself, then press Enter again")
+var errAway = errors.New("the gateway cannot be reached now: press Enter again when it is back")
 
-// callServer asks the server something.
+// callServer sends the server a request and waits for the answer.
 func (e *remotePages) callServer(
 	m protocol.Message, patience time.Duration,
 ) (protocol.Message, error) {

@@ -27,8 +27,8 @@ const (
 	viaCloudflared = "cloudflared"
 )
 
-// tunnel is the way by which other devices reach a page of this machine: a program of the user's.
-// This program relays nothing itself.
+// tunnel lets other devices reach a page of this machine, by a program of the user's. This program
+// relays nothing itself.
 type tunnel struct {
 	// command opens the tunnel, as a user would type it. If there is set, it is for the other
 	// device, otherwise it runs here.
@@ -36,7 +36,7 @@ type tunnel struct {
 	there   bool
 	// host is the name, or name:port, of the page with TLS; "" if the link is the same as here.
 	host string
-	note string // what the user should know, "" for nothing
+	note string // a note for the user, or ""
 	// dial connects to host; nil asks the system for its address.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// helper runs command, nil where nothing runs here.
@@ -191,8 +191,8 @@ func dialInstead(ip string) func(context.Context, string, string) (net.Conn, err
 	}
 }
 
-// quick is the name of a Cloudflare tunnel that needs no account.
-var quick = sync.OnceValue(func() *regexp.Regexp {
+// quickName matches the name of a Cloudflare tunnel that needs no account.
+var quickName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`https://([a-z0-9-]+\.trycloudflare\.com)`)
 })
 
@@ -203,7 +203,7 @@ func findCloudflared(ctx context.Context, env *cli.Env, port int) (*tunnel, erro
 		return nil, err
 	}
 	args := []string{"tunnel", "--no-autoupdate", "--url", "http://127.0.0.1:" + strconv.Itoa(port)}
-	h, err := runHelper(path, args, quick())
+	h, err := runHelper(path, args, quickName())
 	if err != nil {
 		return nil, cli.Fail(cli.StatusRefused, "%s: --via cloudflared: %w", env.Command, err)
 	}
@@ -229,7 +229,7 @@ func findCloudflared(ctx context.Context, env *cli.Env, port int) (*tunnel, erro
 // findSSH checks for an SSH server here. Only the other device runs a command.
 func findSSH(ctx context.Context, env *cli.Env, port int) (*tunnel, error) {
 	host, sshd := hostOf(os.Getenv("SSH_CONNECTION"))
-	if err := speaksSSH(ctx, sshd); err != nil {
+	if err := checkSSH(ctx, sshd); err != nil {
 		return nil, cli.Fail(cli.StatusRefused, "%s: --via ssh: no SSH server answers at %s: %w", env.Command,
 			sshd, err).
 			WithHint("start one on this machine, e.g.: sudo apt install openssh-server")
@@ -263,8 +263,8 @@ func hostOf(connection string) (host, sshd string) {
 	return host, "127.0.0.1:22"
 }
 
-// speaksSSH asks a server for its greeting (RFC 4253, section 4.2).
-func speaksSSH(ctx context.Context, address string) error {
+// checkSSH checks that a server sends the greeting of SSH (RFC 4253, section 4.2).
+func checkSSH(ctx context.Context, address string) error {
 	conn, err := (&net.Dialer{Timeout: askPatience}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return err
@@ -275,7 +275,7 @@ func speaksSSH(ctx context.Context, address string) error {
 	}
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	if err == nil && !strings.HasPrefix(line, "SSH-") {
-		err = fmt.Errorf("it says %.40q", line)
+		err = fmt.Errorf("unexpected greeting %.40q", line)
 	}
 	return err
 }

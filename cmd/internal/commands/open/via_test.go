@@ -151,8 +151,8 @@ lasts "$@"
 // An unreachable page is not opened, and one that becomes unreachable is closed.
 func TestOpenEndsWithItsWay(t *testing.T) {
 	clitest.ShareTerminal(t)
-	fakePrograms(t, map[string]string{"cloudflared": "echo failed to request quick Tunnel >&2\nexit 1\n"})
-	clitest.RunFailing(t, cli.StatusRefused, "open: --via cloudflared: cloudflared has ended: failed to request quick Tunnel\nhint: run it by hand", "open", "--via", "cloudflared")
+	fakePrograms(t, map[string]string{"cloudflared": "echo failed to request quickName Tunnel >&2\nexit 1\n"})
+	clitest.RunFailing(t, cli.StatusRefused, "open: --via cloudflared: cloudflared has ended: failed to request quickName Tunnel\nhint: run it by hand", "open", "--via", "cloudflared")
 
 	p := fakePrograms(t, map[string]string{"cloudflared": "echo https://x.trycloudflare.com\nlasts \"$@\"\n"})
 	viaTransport = roundTrip(func(*http.Request) (*http.Response, error) {

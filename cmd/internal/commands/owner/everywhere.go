@@ -91,7 +91,7 @@ func askAll(ctx context.Context, env *cli.Env, ep endpoint.Endpoint, id string) 
 	var wg sync.WaitGroup
 	for i, at := range ep.All() {
 		all[i] = queried{at: at, client: client.New(env.ClientConfig(at, protocol.PathView, ""))}
-		wg.Go(func() { // ends within askedFor
+		wg.Go(func() { // ends within queryTimeout
 			within, cancel := context.WithTimeout(ctx, queryTimeout)
 			defer cancel()
 			all[i].session, all[i].err = cli.Lookup(within, all[i].client, id)
@@ -99,7 +99,7 @@ func askAll(ctx context.Context, env *cli.Env, ep endpoint.Endpoint, id string) 
 				all[i].err = gone.Cause
 			}
 			if errors.Is(all[i].err, context.DeadlineExceeded) {
-				all[i].err = errors.New("it does not answer")
+				all[i].err = errors.New("no answer")
 			}
 		})
 	}

@@ -58,7 +58,7 @@ func showTop(ctx context.Context, env *cli.Env, in, out *os.File) error {
 	changes := make(chan protocol.Message)
 	var refused error
 	var feed sync.WaitGroup
-	feed.Go(func() { // ends with ctx, or with what cannot be mended
+	feed.Go(func() { // ends with ctx, or at a permanent error
 		defer close(changes)
 		refused = forwardLists(ctx, env, changes)
 	})
@@ -91,7 +91,7 @@ func printChanges(ctx context.Context, env *cli.Env) error {
 	defer stop()
 	changes := make(chan protocol.Message)
 	var refused error
-	go func() { // ends with ctx, or with what cannot be mended
+	go func() { // ends with ctx, or at a permanent error
 		defer close(changes)
 		refused = forwardLists(ctx, env, changes)
 	}()
@@ -133,7 +133,7 @@ func forwardLists(ctx context.Context, env *cli.Env, changes chan<- protocol.Mes
 			return nil
 		})
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // it is the end that was wanted
+			return nil //nolint:nilerr // the end was requested
 		}
 		if f, _ := errors.AsType[*cli.Failure](err); err != nil &&
 			(!ep.Local() || f == nil || f.Status != cli.StatusNoGateway) {

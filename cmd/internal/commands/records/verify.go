@@ -188,7 +188,7 @@ func (v verified) reportLines() []string {
 		lines = append(lines,
 			"the given head is in it, "+plural(*v.Since, "entry", "entries")+" before the end")
 	}
-	lines = append(lines, v.lackNotes()...)
+	lines = append(lines, v.gapNotes()...)
 	switch v.Cast {
 	case "same":
 		match := "the recording matches the log"
@@ -197,13 +197,13 @@ func (v verified) reportLines() []string {
 		}
 		lines = append(lines, match)
 	case "missing":
-		lines = append(lines, "note: the recording is not there")
+		lines = append(lines, "note: the recording does not exist")
 	}
 	return lines
 }
 
-// lackNotes describes gaps in the log or the recording.
-func (v verified) lackNotes() (lines []string) {
+// gapNotes describes gaps in the log or the recording.
+func (v verified) gapNotes() (lines []string) {
 	if v.Lost > 0 {
 		lines = append(lines,
 			"note: the disk could not store "+plural(int(v.Lost), "entry", "entries")+
@@ -213,7 +213,7 @@ func (v verified) lackNotes() (lines []string) {
 		note := fmt.Sprintf("note: output is missing in the recording at %s: %s",
 			plural(v.Gaps, "place", "places"), plural(int(v.Missing), "byte", "bytes"))
 		if v.Open {
-			note += " and what its end lacks"
+			note += ", and an unknown number at its end"
 		}
 		lines = append(lines, note+"; audit show says where")
 	}

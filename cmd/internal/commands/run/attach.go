@@ -40,7 +40,7 @@ func NewAttach(env *cli.Env) *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		Long: "attach brings a session of proxy --keep into this terminal, with its screen and " +
 			"the end of its history. The session works here as\n" +
-			"it did where it was started; if another window has it now, that window lets it go. " +
+			"it did where it was started; if another window has it now, that window releases it. " +
 			"Without ID, attach takes the session that\n" +
 			"has no window.\n\n" +
 			"For a session that an agent started, attach shows what the agent sees and lets you " +

@@ -24,7 +24,7 @@ import (
 func attachKept(env *cli.Env, id string, in, out *os.File, watch bool) (found bool, err error) {
 	dir, _, err := userdirs.LocalSocket()
 	if err != nil || id == "" || watch {
-		return false, nil //nolint:nilerr // then it is not to be found so
+		return false, nil //nolint:nilerr // it may not be a kept session
 	}
 	inside := os.Getenv(proxy.SessionVariable)
 	if _, err := os.Stat(keep.DoorPath(dir, id)); err != nil || inside != "" && inside != id {

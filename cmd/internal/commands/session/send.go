@@ -24,9 +24,8 @@ const settle = 300 * time.Millisecond
 // sendTimeout is the default time limit of send.
 const sendTimeout = 10 * time.Second
 
-// letThrough is the default time in which the user can let through input that a grant of level type
-// holds.
-const letThrough = time.Minute
+// approvalTime is the default time for the user to approve input that a grant of level type holds.
+const approvalTime = time.Minute
 
 // sendOptions are the options of gateway send.
 type sendOptions struct {
@@ -119,7 +118,7 @@ func sendInput(ctx context.Context, env *cli.Env, in sendOptions) error {
 		typing.SettleMs = 0
 	}
 	if !in.given("timeout") {
-		typing.Held = letThrough
+		typing.Held = approvalTime
 	}
 	if in.given("expect-rev") {
 		typing.Rev = &in.rev

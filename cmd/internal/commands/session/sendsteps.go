@@ -38,11 +38,11 @@ func readSteps(env *cli.Env, in *sendOptions) ([]protocol.InputPart, error) {
 		"text", "paste", "enter", "click", "click-at", "mouse", "drag-to", "until", "any", "stop",
 	} {
 		if in.given(flag) {
-			return nil, cli.Usage("send: --steps takes no --%s beside it: put that into the steps", flag)
+			return nil, cli.Usage("send: --steps cannot be used with --%s: put that into the steps", flag)
 		}
 	}
 	if len(in.keys) > 0 {
-		return nil, cli.Usage("send: --steps takes no keys beside it (%.40q): put them into the steps, "+
+		return nil, cli.Usage("send: --steps cannot be used with keys (%.40q): put them into the steps, "+
 			"or name a session that gateway ls lists", in.keys[0])
 	}
 	data, err := readInput(env, "--steps", in.steps)

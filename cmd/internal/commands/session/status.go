@@ -77,7 +77,7 @@ func runStatus(ctx context.Context, env *cli.Env, opts statusOptions) error {
 		return cli.Usage("--format cannot be used with --json")
 	}
 	if rest := statusParts("", "", "").Replace(opts.format); strings.Contains(rest, "{") {
-		return cli.Usage("--format %.40q: knows {agent}, {does} and {session}", opts.format)
+		return cli.Usage("--format %.40q: only {agent}, {does} and {session} are replaced", opts.format)
 	}
 	return printStatus(ctx, env, opts)
 }

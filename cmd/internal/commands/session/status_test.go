@@ -27,7 +27,7 @@ func TestStatusForAStatusLine(t *testing.T) {
 	got := clitest.Command(t, "status", "--json")
 	require.Equal(t, statusDriven, got.Status)
 	require.JSONEq(t, `{"agents": [{"agent": "spy 1", "does": "drives", "session": "sh-1"}]}`, got.Out)
-	clitest.RunFailing(t, cli.StatusUsage, "knows {agent}, {does} and {session}", "status", "--format", "{name}")
+	clitest.RunFailing(t, cli.StatusUsage, "only {agent}, {does} and {session} are replaced", "status", "--format", "{name}")
 }
 
 // A prompt waits for the gateway no longer than it said.

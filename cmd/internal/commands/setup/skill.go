@@ -9,8 +9,8 @@ import (
 	"terminalproxy/cmd/internal/cli"
 )
 
-// skill is what an agent is told of the user's terminal when it needs it. The plugin in contrib
-// holds the same.
+// skill tells an agent how to use the user's terminal. The plugin in contrib contains the same
+// file.
 //
 //go:embed skill/SKILL.md
 var skill string

@@ -121,7 +121,7 @@ func (f *Flags) addNoticeFlags(s *pflag.FlagSet) {
 			"Slack, or your own receiver); terminal: through the terminal, as those known to "+
 			"show notifications do anyway; off: not at all")
 	s.DurationVar(&f.NotifyAfter, "notify-after", 10*time.Second,
-		"how long no one has typed or looked before --notify tells you")
+		"how long no one has typed or watched before --notify tells you")
 }
 
 func (f *Flags) addProgramFlags(s *pflag.FlagSet) {

@@ -25,7 +25,7 @@ func TestStepsFromAShell(t *testing.T) {
 	}
 	got := w.Gateway("send", id, "--steps", w.Path("steps"), "--text", "x")
 	require.Equal(t, 2, got.Status, got.Err)
-	require.Contains(t, got.Err, "--steps takes no --text")
+	require.Contains(t, got.Err, "--steps cannot be used with --text")
 	w.MustGateway("request", id, "--reason", "steps")
 	got = w.Gateway("send", id, "--steps", w.Path("steps"), "--timeout", "1s")
 	require.Equal(t, 124, got.Status, got.Err)

@@ -264,7 +264,7 @@ func TestAPageThatTheUserDoesNotKnow(t *testing.T) {
 	p := visit(w, link)
 	o.Wait(p.words)
 	o.Typed("\n")
-	o.Wait("The page was not let in.")
+	o.Wait("The page was not admitted.")
 	w.Until(func() bool { status, _ := p.ticket(); return status == http.StatusForbidden }, func() string { return "it is let in" })
 	require.Contains(t, tokens(w), "no tokens")
 	o.Typed("\n")

@@ -177,7 +177,7 @@ func (p *Poster) sendOnce(n Note) (retry bool, err error) {
 	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
 		retry = true
 	}
-	return retry, fmt.Errorf("it answers %d", resp.StatusCode)
+	return retry, fmt.Errorf("unexpected status %d", resp.StatusCode)
 }
 
 // newRequest makes the request that sends a note.

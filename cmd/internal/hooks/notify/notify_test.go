@@ -151,7 +151,7 @@ func TestOneRetryWhereItMayHelp(t *testing.T) {
 		p.Post(Note{Text: text})
 		require.Equal(t, text, (<-no.came).body, "a refusal is not tried again")
 	}
-	require.Equal(t, strings.TrimPrefix(no.URL, "http://")+": it answers 404", said(t, failures))
+	require.Equal(t, strings.TrimPrefix(no.URL, "http://")+": unexpected status 404", said(t, failures))
 	p.Close()
 	require.Empty(t, failures, "it is said once")
 	require.Equal(t, 1, strings.Count(log(), "notifications do not arrive"))

@@ -17,8 +17,8 @@ import (
 	"terminalproxy/proxy/terminal/screen/render"
 )
 
-// mostPictures is how many pictures a film has at most.
-const mostPictures = 2_000
+// maxPictures bounds the pictures of a film.
+const maxPictures = 2_000
 
 // filmOptions are the options of gateway render for films: recordings to attach to a pull request.
 type filmOptions struct {
@@ -64,7 +64,7 @@ func writeFilm(ctx context.Context, env *cli.Env, f filmOptions, b []byte) error
 		From: f.from,
 		To:   f.to,
 		Idle: f.idle,
-		Most: mostPictures,
+		Most: maxPictures,
 	})
 	switch {
 	case errors.Is(err, record.ErrNoCast):

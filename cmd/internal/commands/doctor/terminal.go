@@ -14,6 +14,7 @@ import (
 
 	"terminalproxy/cmd/internal/cli"
 	"terminalproxy/cmd/internal/cli/terminals"
+	"terminalproxy/proxy/display/overlay"
 	"terminalproxy/proxy/terminal/keys"
 )
 
@@ -33,14 +34,14 @@ var (
 // device attributes (DA1, ECMA-48 8.3.24): every terminal answers that, so it marks the end of the
 // answers.
 func (d *doctor) checkKeyboard(in *os.File) {
-	said, err := askTerminal(in, "\x1b[?u\x1b[c")
+	reply, err := askTerminal(in, "\x1b[?u\x1b[c")
 	switch {
 	case err != nil:
 		d.addWarning("keyboard", "", "cannot query the terminal: %v", err)
-	case kittyAnswer().Match(said):
+	case kittyAnswer().Match(reply):
 		d.addOK("keyboard", "%s: supports the kitty protocol; the reclaim key is recognised in it",
 			os.Getenv("TERM"))
-	case deviceAnswer().Match(said):
+	case deviceAnswer().Match(reply):
 		d.addOK("keyboard",
 			"%s: legacy encoding or modifyOtherKeys; the reclaim key is recognised in both",
 			os.Getenv("TERM"))
@@ -82,8 +83,8 @@ func (d *doctor) checkBindings(ctx context.Context) {
 	d.findings = append(d.findings, keysFinding(here, summary, kept, lost))
 }
 
-// keysFinding words which keys a terminal keeps for itself. lost means that one of the user's own
-// does not reach the proxy.
+// keysFinding describes the keys that a terminal keeps for itself. lost means that one of the
+// user's own does not reach the proxy.
 func keysFinding(here *terminals.Terminal, summary string, kept []string, lost bool) finding {
 	f := finding{Name: "keys", State: stateOK, Do: here.Free}
 	switch {
@@ -93,7 +94,7 @@ func keysFinding(here *terminals.Terminal, summary string, kept []string, lost b
 		f.Say = summary + ", but " + here.Name + " keeps " + strings.Join(kept, " and ") +
 			" for itself"
 	case kept != nil:
-		f.Say = summary + "; unless told otherwise " + here.Name + " keeps " +
+		f.Say = summary + "; by default " + here.Name + " keeps " +
 			strings.Join(kept, " and ") + " for itself"
 	default:
 		f.Say = summary + "; " + here.Name + " keeps neither for itself"
@@ -115,19 +116,32 @@ func askTerminal(tty *os.File, question string) ([]byte, error) {
 	if _, err := unix.Write(fd, []byte(question)); err != nil {
 		return nil, err
 	}
-	var said bytes.Buffer
+	var reply bytes.Buffer
 	buf := make([]byte, 256)
-	for end := time.Now().Add(answerTime); time.Now().Before(end) && said.Len() < 4096 &&
-		!deviceAnswer().Match(said.Bytes()); {
+	for end := time.Now().Add(answerTime); time.Now().Before(end) && reply.Len() < 4096 &&
+		!deviceAnswer().Match(reply.Bytes()); {
 		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		n, err := unix.Poll(ready, int(time.Until(end).Milliseconds())+1)
 		if n <= 0 || err != nil {
 			continue
 		}
 		if n, err = unix.Read(fd, buf); err != nil || n <= 0 {
-			return said.Bytes(), err
+			return reply.Bytes(), err
 		}
-		said.Write(buf[:n])
+		reply.Write(buf[:n])
 	}
-	return said.Bytes(), nil
+	return reply.Bytes(), nil
+}
+
+// checkTerm checks the terminal's type and the capabilities that it implies.
+func (d *doctor) checkTerm() {
+	switch term := os.Getenv("TERM"); {
+	case !overlay.TakesSequences(term):
+		d.addWarning("terminal", "set TERM to the terminal's type, such as xterm-256color; or "+
+			"answer agents in gateway top, in another terminal",
+			"TERM=%s: questions are printed as plain lines, and no window title says who has the "+
+				"keyboard", term)
+	default:
+		d.addOK("terminal", "TERM=%s", term)
+	}
 }

@@ -17,11 +17,11 @@ func TestDoctorSaysWhichKeysArrive(t *testing.T) {
 		{"", "grant-key = 'ctrl-o'\nreclaim-key = 'ctrl-]'", stateOK, "Ctrl+O gives the keyboard, Ctrl+] takes it back", ""},
 		{
 			"TERM_PROGRAM=vscode", "", stateOK,
-			`Ctrl+Alt+G gives the keyboard, Ctrl+\ takes it back; unless told otherwise VS Code keeps Ctrl+G (goes to a recent directory) and Ctrl+4 (goes to an editor) for itself`,
+			`Ctrl+Alt+G gives the keyboard, Ctrl+\ takes it back; by default VS Code keeps Ctrl+G (goes to a recent directory) and Ctrl+4 (goes to an editor) for itself`,
 			"gateway init vscode prints the settings",
 		},
 		{"TERM_PROGRAM=vscode", "grant-key = 'ctrl-o'\nreclaim-key = 'ctrl-x'", stateOK, "Ctrl+O gives the keyboard, Ctrl+X takes it back; VS Code keeps neither for itself", ""},
-		{"ZELLIJ=0", "", stateOK, `here Ctrl+] gives the keyboard, Ctrl+\ takes it back; unless told otherwise zellij keeps Ctrl+G (locks and unlocks it) for itself`, "unbind"},
+		{"ZELLIJ=0", "", stateOK, `here Ctrl+] gives the keyboard, Ctrl+\ takes it back; by default zellij keeps Ctrl+G (locks and unlocks it) for itself`, "unbind"},
 		{"ZELLIJ=0", "grant-key = 'ctrl-g'", stateWarn, `Ctrl+G gives the keyboard, Ctrl+\ takes it back, but zellij keeps Ctrl+G (locks and unlocks it) for itself`, "; or set another grant-key or reclaim-key in the configuration"},
 		{"ZELLIJ=0", "reclaim-key = 'ctrl-t'", stateWarn, "Ctrl+T takes it back, but zellij keeps Ctrl+T (opens its tab mode) and Ctrl+G", "unbind"},
 		{"STY=1.pts", "", stateOK, "screen keeps neither for itself", "prefix"},
