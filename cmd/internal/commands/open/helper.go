@@ -119,7 +119,7 @@ func (h *helper) stop() {
 // certificate takes some seconds, and so does a new name.
 const tunnelPatience = time.Minute
 
-// patienceOf returns the time that is left for ctx, at most tunnelPatience.
+// patienceOf returns the time until ctx's deadline, or tunnelPatience without one.
 func patienceOf(ctx context.Context) time.Duration {
 	if end, ok := ctx.Deadline(); ok {
 		return time.Until(end)
