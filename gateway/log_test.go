@@ -111,7 +111,7 @@ func TestALogHoldsNoContent(t *testing.T) {
 	require.NoError(t, leaves.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1000, secret), time.Now().Add(fake.Soon)))
 	require.Equal(t, 1000, closeCodeOf(t, leaves))
 
-	wanted := []string{"joined", "left", "session opened", "control asked for", "control given", "refused", "connection ended"}
+	wanted := []string{"joined", "left", "session opened", "control requested", "control given", "refused", "connection ended"}
 	require.Eventually(t, func() bool {
 		return len(lines(t, out.String(), "connection ended")) == 2 && len(lines(t, out.String(), "left")) >= 2
 	}, fake.Soon, fake.Soon/1000, &out)

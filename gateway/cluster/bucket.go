@@ -13,8 +13,8 @@ import (
 )
 
 // The bucket is a JetStream key-value store in the format of NATS' own tools (ADR-8). The requests
-// to JetStream go over core NATS: the client's own interface to it would double the client's share
-// of the program.
+// to JetStream use core NATS: the client's own interface to it would double the client's share of
+// the program.
 const (
 	bucket    = "tp1_sessions"
 	stream    = "KV_" + bucket
@@ -45,7 +45,7 @@ var errNoJetStream = errors.New(
 	"JetStream does not answer: it is not enabled for this user, or its quorum is lost",
 )
 
-// refusal is JetStream's answer to a request that it refuses.
+// refusal is JetStream's error in an answer.
 type refusal struct {
 	Code        int    `json:"err_code"`
 	Description string `json:"description"`
@@ -77,7 +77,7 @@ func (b *natsBus) askJetStream(m *nats.Msg, limit time.Duration, answer any) err
 	return json.Unmarshal(got.Data, answer)
 }
 
-// ensureBucket makes the bucket if it does not exist, with a replica on up to three servers.
+// ensureBucket creates the bucket if it does not exist, with a replica on up to three servers.
 func (b *natsBus) ensureBucket() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,7 +97,7 @@ func (b *natsBus) directoryRecreated() bool {
 	return err == nil && before != "" && now != before
 }
 
-// findBucketLocked returns when the bucket was made, and makes it if it does not exist.
+// findBucketLocked returns when the bucket was created, and creates it if it does not exist.
 func (b *natsBus) findBucketLocked() (made string, err error) {
 	if !b.isOnline() {
 		return "", errOffline

@@ -7,8 +7,8 @@ import (
 
 // Errors of the bus.
 var (
-	// errNobody: the subject has no listener, so nothing has been done.
-	errNobody = errors.New("no answer from there")
+	// errNoListener: the subject has no listener, so nothing has been done.
+	errNoListener = errors.New("no answer from there")
 	// errTaken: another gateway wrote that key meanwhile.
 	errTaken = errors.New("the key has changed meanwhile")
 	// errNoKey: the key does not exist.
@@ -23,8 +23,8 @@ type bus interface {
 	request(ctx context.Context, subject string, data []byte) ([]byte, error)
 	// publish sends data to all listeners without waiting.
 	publish(subject string, data []byte) error
-	// listen calls take for each message on the subject, one after the other, in a goroutine of the
-	// bus. answer may be called once, by any goroutine.
+	// listen calls handle for each message on the subject, one after the other, in a goroutine of
+	// the bus. answer may be called once, by any goroutine.
 	listen(subject string, take func(data []byte, answer func([]byte))) error
 	// read returns a key of the directory with its revision; errNoKey if it does not exist, with
 	// the revision of its removal. It and the next two wait for callTime at most.
@@ -32,10 +32,10 @@ type bus interface {
 	// write writes a key if revision is still its newest, 0 for a key that never existed; else it
 	// returns errTaken.
 	write(key string, value []byte, revision uint64) (uint64, error)
-	// removeKey is write, with a removal in place of a value.
+	// removeKey is write with a removal in place of a value.
 	removeKey(key string, revision uint64) error
-	// directoryRecreated reports whether the directory was lost since the last call, and made anew
-	// without its keys.
+	// directoryRecreated reports whether the directory was lost since the last call, and created
+	// anew without its keys.
 	directoryRecreated() bool
 	// isOnline reports whether the bus can be reached now.
 	isOnline() bool

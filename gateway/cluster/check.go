@@ -14,9 +14,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// CheckServers looks at each server: whether it can be reached and lets this gateway in, and
-// whether its permissions suffice. It writes nothing. An error is about the files of the
-// configuration.
+// CheckServers checks whether each server can be reached and admits this gateway, and whether its
+// permissions suffice. It writes nothing. An error is about the files of the configuration.
 func CheckServers(ctx context.Context, cfg Config) ([]*Trouble, error) {
 	options, err := cfg.identityOptions()
 	if err != nil {
@@ -25,7 +24,7 @@ func CheckServers(ctx context.Context, cfg Config) ([]*Trouble, error) {
 	found := make([]*Trouble, len(cfg.Servers))
 	var wg sync.WaitGroup
 	for i, server := range cfg.Servers {
-		wg.Go(func() { // bounded by lookTime and callTime, and by ctx
+		wg.Go(func() { // bounded by checkTime and callTime, and by ctx
 			if err := probeServer(ctx, server, options); err != nil && ctx.Err() == nil {
 				found[i] = cfg.explainTrouble(server, err)
 			}
@@ -47,8 +46,8 @@ func (c Config) IsHopeless(all []*Trouble) bool {
 		!slices.ContainsFunc(all, func(t *Trouble) bool { return !t.Final })
 }
 
-// lookTime bounds the connection of a check. A check has more time than a gateway that waits.
-const lookTime = 3 * time.Second
+// checkTime bounds the connection of a check. A check has more time than a gateway that waits.
+const checkTime = 3 * time.Second
 
 // dialer remembers why it did not connect: the client calls every refusal "no servers". Its
 // connection is closed with ctx.
@@ -58,7 +57,7 @@ type dialer struct {
 }
 
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(d.ctx, lookTime)
+	ctx, cancel := context.WithTimeout(d.ctx, checkTime)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	if d.err = err; err != nil {
@@ -75,7 +74,7 @@ func probeServer(ctx context.Context, server string, options []nats.Option) erro
 	d := &dialer{ctx: ctx}
 	conn, err := nats.Connect(server, append([]nats.Option{
 		nats.Name("terminalproxy check"),
-		nats.Timeout(lookTime),
+		nats.Timeout(checkTime),
 		nats.NoReconnect(),
 		nats.SetCustomDialer(d),
 		nats.SkipHostLookup(),
@@ -100,7 +99,7 @@ func probeServer(ctx context.Context, server string, options []nats.Option) erro
 	if err := waitForPermission(ctx, conn); err != nil {
 		return err
 	}
-	return lookAtBucket(ctx, conn)
+	return checkBucket(ctx, conn)
 }
 
 // waitForPermission waits until the server has judged the messages sent so far.
@@ -116,8 +115,8 @@ func waitForPermission(ctx context.Context, conn *nats.Conn) error {
 	return nil
 }
 
-// lookAtBucket asks for the bucket, and sends it a write that it must refuse.
-func lookAtBucket(ctx context.Context, conn *nats.Conn) error {
+// checkBucket asks for the bucket, and sends it a write that it must reject.
+func checkBucket(ctx context.Context, conn *nats.Conn) error {
 	b := &natsBus{conn: conn}
 	err := b.askJetStream(nats.NewMsg(api+"STREAM.INFO."+stream), callTime, nil)
 	if denied := waitForPermission(ctx, conn); denied != nil {
@@ -179,13 +178,13 @@ func (b *BadFile) Hint() string {
 		return "name the certificate (PEM) of the authority that signed those of the NATS " +
 			"servers, as ca.pem in docs/cluster.md"
 	}
-	return "name the file with this gateway's seed: nk -gen user > a.nk makes one, and nk -inkey " +
-		"a.nk -pubout its public half for users in the settings of the NATS servers"
+	return "name the file with this gateway's seed: nk -gen user > a.nk creates one, and nk -inkey " +
+		"a.nk -pubout prints its public half for users in the settings of the NATS servers"
 }
 
 func (b *BadFile) Unwrap() error { return b.Cause }
 
-// describeCredentials says what a file holds in place of credentials.
+// describeCredentials describes the content of a file that has no credentials.
 func describeCredentials(text string) string {
 	text = strings.TrimSpace(text)
 	switch prefix := nkeys.Prefix(text); {
@@ -194,7 +193,7 @@ func describeCredentials(text string) string {
 	case nkeys.IsValidPublicKey(text):
 		return "holds a public key: the seed begins with SU"
 	case strings.HasPrefix(text, "SU"):
-		return "holds a damaged seed: nk -gen user makes one"
+		return "holds a damaged seed: nk -gen user creates one"
 	case prefix == nkeys.PrefixByteSeed:
 		return "holds the seed of an account, an operator or a server: a gateway is a user, " +
 			"whose seed begins with SU"

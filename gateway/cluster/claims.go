@@ -38,7 +38,7 @@ type claim struct {
 	revision uint64 // 0 until it is in the directory
 }
 
-// claims are the sessions of this gateway, and the bucket's word on them. The bucket decides which
+// claims are the sessions of this gateway, with their state in the bucket. The bucket decides which
 // gateway has a session; writes that wait for it run one after another.
 type claims struct {
 	hub  *hub.Hub
@@ -50,9 +50,9 @@ type claims struct {
 	// release gives up a session that another gateway has
 	release func(k sessionKey, own *claim, there entry)
 
-	entering    atomic.Bool // enterOpen is due, or at work
+	entering    atomic.Bool // enterOpen is queued or running
 	uncontested atomic.Uint64
-	chores      chan func() // jobs for runJobs, which may wait for the bus
+	jobs        chan func() // for runJobs; they may wait for the bus
 
 	mu     sync.Mutex
 	closed bool
@@ -61,14 +61,14 @@ type claims struct {
 
 func newClaims(h *hub.Hub, m *mesh, wg *sync.WaitGroup) *claims {
 	return &claims{
-		hub:    h,
-		log:    m.log,
-		bus:    m.bus,
-		mesh:   m,
-		ctx:    m.ctx,
-		wg:     wg,
-		chores: make(chan func(), 1024),
-		all:    make(map[sessionKey]*claim),
+		hub:  h,
+		log:  m.log,
+		bus:  m.bus,
+		mesh: m,
+		ctx:  m.ctx,
+		wg:   wg,
+		jobs: make(chan func(), 1024),
+		all:  make(map[sessionKey]*claim),
 	}
 }
 
@@ -84,8 +84,8 @@ func resumeHash(key string) string {
 func (k sessionKey) entryName() string { return token(k.namespace) + "." + token(k.id) }
 
 // claimSession enters a session that opens here. The first gateway that opens it has it; a gateway
-// that brings its resume key takes it over, under the next generation. If the bucket does not
-// answer, opening goes on without it.
+// that presents its resume key takes it over, under the next generation. If the bucket does not
+// answer, the session opens without it.
 func (c *claims) claimSession(namespace string, m *protocol.SessionOpen) *protocol.Error {
 	k := sessionKey{namespace, m.SessionID}
 	got, before, err := c.writeClaim(k, resumeHash(m.ResumeKey))
@@ -98,7 +98,7 @@ func (c *claims) claimSession(namespace string, m *protocol.SessionOpen) *protoc
 		}
 	case err != nil:
 		c.uncontested.Add(1)
-		c.log.Warn("cluster: a session opens without the directory",
+		c.log.Warn("cluster: opening a session without the directory",
 			"session", m.SessionID, "cause", err)
 	}
 	c.mu.Lock()
@@ -113,7 +113,7 @@ func (c *claims) claimSession(namespace string, m *protocol.SessionOpen) *protoc
 func (c *claims) tellMoved(before string, k sessionKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if before == "" || before == c.mesh.name() || !c.mesh.isHeard(before) || c.closed {
+	if before == "" || before == c.mesh.name() || !c.mesh.isKnown(before) || c.closed {
 		return
 	}
 	c.wg.Go(func() { // ends with the call, twice callTime at most
@@ -123,10 +123,10 @@ func (c *claims) tellMoved(before string, k sessionKey) {
 }
 
 // errOwned means that another gateway has the session.
-var errOwned = errors.New("the session is another's")
+var errOwned = errors.New("another gateway has the session")
 
 // writeClaim enters a session into the directory for this gateway, and returns the owner before.
-// With any error but errOwned the claim stands, and must be written later.
+// After any error but errOwned the claim stays, and must be written later.
 func (c *claims) writeClaim(k sessionKey, resume string) (got *claim, before string, err error) {
 	c.mu.Lock()
 	old := c.all[k]
@@ -230,7 +230,7 @@ func (c *claims) renewClaims() {
 	}
 }
 
-// refillBucket writes the claims into a bucket that was lost and made anew.
+// refillBucket writes the claims into a bucket that was lost and created anew.
 func (c *claims) refillBucket() {
 	if c.bus.directoryRecreated() {
 		c.log.Warn("cluster: the directory was lost: this gateway enters its sessions again")
@@ -286,9 +286,10 @@ func (c *claims) renewClaimOnce(k sessionKey, own *claim) error {
 	return nil
 }
 
-// outranks reports whether this claim is right although the directory has another gateway's. The
-// session's proxy must be here, and either the claim could not be written, and brought the other's
-// resume key; or it was written, and another gateway took the name while the directory was lost.
+// outranks reports whether this claim wins although the directory has another gateway's. The
+// session's proxy must be here, and either the claim could not be written, and presented the
+// other's resume key; or it was written, and another gateway took the name while the directory was
+// lost.
 func (own *claim) outranks(there entry, running bool) bool {
 	if !running || own.Resume == "" {
 		return false
@@ -371,7 +372,7 @@ func (c *claims) runJobs() {
 		select {
 		case <-c.ctx.Done():
 			return
-		case do := <-c.chores:
+		case do := <-c.jobs:
 			do()
 		}
 	}
@@ -381,10 +382,10 @@ func (c *claims) runJobs() {
 // anyway.
 func (c *claims) enqueueJob(do func()) (queued bool) {
 	select {
-	case c.chores <- do:
+	case c.jobs <- do:
 		return true
 	default:
-		c.log.Warn("cluster: overloaded: some work is left undone until the claims are renewed")
+		c.log.Warn("cluster: overloaded: some work waits until the claims are renewed")
 		return false
 	}
 }

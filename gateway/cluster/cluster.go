@@ -13,8 +13,8 @@
 //	                remotes      the owner's end of those routes
 //	                mesh         the other gateways: heartbeats and letters, over the bus
 //
-// Each of the five has a lock of its own. The directory's and the relay's come first, then those of
-// the claims and the mesh, then that of a route, and that of the remotes.
+// Each of the five has a lock of its own. The locks of the directory and the relay are taken first,
+// then those of the claims and the mesh, then that of a route, and that of the remotes.
 //
 // Nothing about consent changes: the proxy alone judges input by its epoch, and a grant ends with
 // the proxy's connection. Both the gateway where a participant is and the owner check its token,
@@ -33,7 +33,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// The rhythm.
+// Intervals and time limits.
 const (
 	callTime  = 2 * time.Second
 	beatEvery = time.Second
@@ -46,7 +46,7 @@ const (
 	seekEvery  = 100 * time.Millisecond
 	lingerFor  = time.Minute // how long lists of an empty namespace are still followed
 	renewEvery = claimTime / 3
-	lookEvery  = 10 * time.Second // how often to check whether the directory was lost
+	checkEvery = 10 * time.Second // how often to check whether the directory was lost
 )
 
 // Config configures a gateway of a cluster.
@@ -63,8 +63,8 @@ type Config struct {
 	Address, Version string
 	// Hub is the switchboard of this gateway.
 	Hub *hub.Hub
-	// Admit lets a participant of another gateway into the switchboard, if its token is valid here,
-	// too, and grants what the member says.
+	// Admit adds a participant of another gateway to the switchboard, if its token is valid here,
+	// too, and grants the member's claims.
 	Admit func(m hub.Member) (Seat, error)
 }
 
@@ -83,7 +83,7 @@ type Cluster struct {
 	wg   sync.WaitGroup
 }
 
-// Join connects a gateway with its cluster and extends its switchboard. It retries unreachable
+// Join connects a gateway to its cluster and extends its switchboard. It retries unreachable
 // servers until Close; wrong credentials and unreadable files are errors. Call it before anyone
 // joins the switchboard.
 func Join(cfg Config) (*Cluster, error) {
@@ -103,7 +103,7 @@ func Join(cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
-// newCluster takes part over a bus. wake holds a token when the bus came or went.
+// newCluster takes part over a bus. wake holds a token when the connection changed.
 func newCluster(cfg Config, b bus, wake <-chan struct{}) (*Cluster, error) {
 	c := &Cluster{cfg: cfg, bus: b}
 	c.ctx, c.stop = context.WithCancel(context.Background())
@@ -148,7 +148,7 @@ func (c *Cluster) runHeartbeat(wake <-chan struct{}) {
 	defer tick.Stop()
 	renew := time.NewTicker(renewEvery)
 	defer renew.Stop()
-	look := time.NewTicker(lookEvery)
+	look := time.NewTicker(checkEvery)
 	defer look.Stop()
 	for {
 		c.mesh.sendHeartbeat(false)
@@ -170,7 +170,7 @@ func (c *Cluster) runHeartbeat(wake <-chan struct{}) {
 	}
 }
 
-// serveLetter handles a letter that asks something of this gateway.
+// serveLetter handles a letter with a request to this gateway.
 func (c *Cluster) serveLetter(l *letter) reply {
 	switch l.Op {
 	case opHost:
@@ -184,8 +184,8 @@ func (c *Cluster) serveLetter(l *letter) reply {
 	return c.remotes.serveLetter(l)
 }
 
-// peerHeard implements meshEvents.
-func (c *Cluster) peerHeard(b beat, fresh bool) {
+// onHeartbeat implements meshEvents.
+func (c *Cluster) onHeartbeat(b beat, fresh bool) {
 	if fresh {
 		c.directory.forgetSilence(b)
 	}

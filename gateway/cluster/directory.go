@@ -9,10 +9,10 @@ import (
 	"terminalproxy/protocol"
 )
 
-// directory implements hub.Directory. It knows the sessions of this gateway by its claims, which it
-// keeps in the bucket, and those of others by their lists, which they send to each gateway with
-// participants of the namespace. The bucket decides who has a session; the lists are what people
-// see.
+// directory implements hub.Directory. It takes the sessions of this gateway from its claims, which
+// it keeps in the bucket, and those of others from their lists, which they send to each gateway
+// with participants of the namespace. The bucket decides who has a session; the lists are what
+// people see.
 type directory struct {
 	claims *claims
 	hub    *hub.Hub
@@ -20,17 +20,17 @@ type directory struct {
 	mesh   *mesh
 	ctx    context.Context // ends with Close
 	wg     *sync.WaitGroup
-	// moved is told that a session is at another gateway than before, "" for this one
+	// moved is called when a session is at another gateway than before, "" for this one
 	moved func(k sessionKey, at string)
 	begun time.Time
 
-	mu      sync.Mutex
-	closed  bool
-	wants   map[string]*namespaceInterest // the namespaces of participants here
-	seen    map[sessionKey]remoteSession  // sessions of other gateways
-	orders  map[string]*hub.Order         // of seen, by namespace
-	silent  map[string]*silence           // other gateways that went silent, by name
-	offline time.Time                     // start of the bus's outage; zero while it is reached
+	mu        sync.Mutex
+	closed    bool
+	interests map[string]*namespaceInterest // the namespaces of participants here
+	seen      map[sessionKey]remoteSession  // sessions of other gateways
+	orders    map[string]*hub.Order         // of seen, by namespace
+	silent    map[string]*silence           // other gateways that went silent, by name
+	offline   time.Time                     // start of the bus's outage; zero while it is reached
 	// closed and made anew when seen, the gateways or the sessions here change
 	news chan struct{}
 }
@@ -41,18 +41,18 @@ type sessionKey struct{ namespace, id string }
 
 func newDirectory(h *hub.Hub, m *mesh, wg *sync.WaitGroup) *directory {
 	d := &directory{
-		claims: newClaims(h, m, wg),
-		hub:    h,
-		bus:    m.bus,
-		mesh:   m,
-		ctx:    m.ctx,
-		wg:     wg,
-		begun:  time.Now(),
-		wants:  make(map[string]*namespaceInterest),
-		seen:   make(map[sessionKey]remoteSession),
-		orders: make(map[string]*hub.Order),
-		silent: make(map[string]*silence),
-		news:   make(chan struct{}),
+		claims:    newClaims(h, m, wg),
+		hub:       h,
+		bus:       m.bus,
+		mesh:      m,
+		ctx:       m.ctx,
+		wg:        wg,
+		begun:     time.Now(),
+		interests: make(map[string]*namespaceInterest),
+		seen:      make(map[sessionKey]remoteSession),
+		orders:    make(map[string]*hub.Order),
+		silent:    make(map[string]*silence),
+		news:      make(chan struct{}),
 	}
 	d.claims.release = d.releaseSession
 	return d
@@ -75,7 +75,7 @@ func (d *directory) AnnounceSession(namespace, id string, here bool) {
 }
 
 // releaseSession gives up a session that another gateway has. Lists keep it until that gateway
-// tells of it.
+// reports it.
 func (d *directory) releaseSession(k sessionKey, own *claim, there entry) {
 	info, known := d.hub.Info(k.namespace, k.id)
 	d.mu.Lock()
@@ -103,12 +103,12 @@ func (d *directory) close() {
 	d.closed = true
 }
 
-// expire forgets what has had its time, and makes up for claims that the bucket lacks.
+// expire drops expired entries, and writes claims that the bucket lacks.
 func (d *directory) expire() {
 	d.forgetLost()
 	d.forgetInterests()
 	d.claims.enterMissing()
-	d.noteLacks()
+	d.notifyIncomplete()
 }
 
 // changeSignal returns a channel that is closed at the next change.

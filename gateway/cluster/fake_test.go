@@ -125,7 +125,7 @@ func (b *fakeBus) request(ctx context.Context, subject string, data []byte) ([]b
 	}
 	got := make(chan []byte, 1)
 	if b.put(subject, data, func(answer []byte) { got <- answer }) == 0 {
-		return nil, errNobody
+		return nil, errNoListener
 	}
 	select {
 	case answer := <-got:

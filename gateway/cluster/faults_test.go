@@ -349,7 +349,7 @@ func TestADirectoryThatWasLostIsFilledAgain(t *testing.T) {
 		thief.ResumeKey = "another"
 		taken := b.proxy()
 		taken.Handle(thief)
-		time.Sleep(2 * lookEvery)
+		time.Sleep(2 * checkEvery)
 		synctest.Wait()
 		for _, id := range []string{"one", "two"} {
 			there, _, err := a.cluster.claims.readEntry(sessionKey{"", id})

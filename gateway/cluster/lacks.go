@@ -11,7 +11,8 @@ import (
 // silentKept bounds how long lists say that sessions of a silent gateway are missing.
 const silentKept = 10 * time.Minute
 
-// silence records another gateway that went silent. It may live on, cut off, with its sessions.
+// silence records another gateway that went silent. It may still run with its sessions,
+// disconnected.
 type silence struct {
 	address  string
 	since    time.Time
@@ -51,7 +52,7 @@ func (d *directory) incompleteLocked(namespace string) *protocol.Incomplete {
 	d.noteOfflineLocked()
 	switch {
 	case d.offline.IsZero():
-		return d.silentLacksLocked(namespace)
+		return d.silentPeersLocked(namespace)
 	case d.mesh.countPeers() > 0 && time.Since(d.offline) <= silentFor:
 		return nil
 	}
@@ -71,8 +72,8 @@ func (d *directory) noteOfflineLocked() {
 	}
 }
 
-// silentLacksLocked says that silent gateways may have sessions that no other gateway has.
-func (d *directory) silentLacksLocked(namespace string) *protocol.Incomplete {
+// silentPeersLocked reports that silent gateways may have sessions that no other gateway has.
+func (d *directory) silentPeersLocked(namespace string) *protocol.Incomplete {
 	n, since := 0, time.Now()
 	for _, s := range d.silent {
 		missing := 0
@@ -90,9 +91,9 @@ func (d *directory) silentLacksLocked(namespace string) *protocol.Incomplete {
 	if n == 0 {
 		return nil
 	}
-	sessions := "1 session that was there is missing"
+	sessions := "1 of its sessions is missing"
 	if n > 1 {
-		sessions = fmt.Sprintf("%d sessions that were there are missing", n)
+		sessions = fmt.Sprintf("%d of its sessions are missing", n)
 	}
 	return &protocol.Incomplete{
 		Since: since.UnixMilli(),
@@ -100,8 +101,9 @@ func (d *directory) silentLacksLocked(namespace string) *protocol.Incomplete {
 	}
 }
 
-// noteLacks notifies the watchers of lists in which sessions went missing, or are complete again.
-func (d *directory) noteLacks() {
+// notifyIncomplete notifies the watchers of lists in which sessions went missing, or that are
+// complete again.
+func (d *directory) notifyIncomplete() {
 	d.mu.Lock()
 	d.noteOfflineLocked()
 	for name, s := range d.silent {
@@ -110,12 +112,12 @@ func (d *directory) noteLacks() {
 		}
 	}
 	var differ []string
-	for namespace, w := range d.wants {
+	for namespace, w := range d.interests {
 		now := d.incompleteLocked(namespace)
-		if (now == nil) != (w.lacks == nil) || now != nil && *now != *w.lacks {
+		if (now == nil) != (w.incomplete == nil) || now != nil && *now != *w.incomplete {
 			differ = append(differ, namespace)
 		}
-		w.lacks = now
+		w.incomplete = now
 	}
 	d.mu.Unlock()
 	for _, namespace := range differ {

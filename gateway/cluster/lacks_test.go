@@ -30,7 +30,7 @@ func TestAListSaysThatOtherGatewaysAreNotReached(t *testing.T) {
 		},
 		"the other gateway is cut off": {
 			func(_ *fakeNATS, a, _ *node) { a.bus.cut(true) }, func(_ *fakeNATS, a, _ *node) { a.bus.cut(false) },
-			"a gateway of the cluster does not answer: 2 sessions that were there are missing",
+			"a gateway of the cluster does not answer: 2 of its sessions are missing",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestASilentGatewaysSessionsAreForgottenInTheEnd(t *testing.T) {
 				waitForList(agent, "one")
 				a.vanish()
 				waitForList(agent)
-				require.Equal(t, "a gateway of the cluster does not answer: 1 session that was there is missing", lacksOf(agent).Why)
+				require.Equal(t, "a gateway of the cluster does not answer: 1 of its sessions is missing", lacksOf(agent).Why)
 				end(t, b)
 				require.Nil(t, lacksOf(agent))
 			})

@@ -18,7 +18,7 @@ func (m *mesh) callPeer(ctx context.Context, to, where string, l *letter) (reply
 	for try := 0; ; try++ {
 		r, err := m.sendLetter(ctx, prefix+to+where, data)
 		if try == 1 || !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil ||
-			!m.isHeard(to) {
+			!m.isKnown(to) {
 			return r, err
 		}
 	}

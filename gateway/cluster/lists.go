@@ -8,11 +8,11 @@ import (
 
 // namespaceInterest records that a namespace has participants here, and the lists that they need.
 type namespaceInterest struct {
-	count int
-	since time.Time // when the first participant came
-	empty time.Time // when the last participant left; zero while one is here
-	lists map[string]*list
-	lacks *protocol.Incomplete // as last told to watchers
+	count      int
+	since      time.Time // when the first participant came
+	empty      time.Time // when the last participant left; zero while one is here
+	lists      map[string]*list
+	incomplete *protocol.Incomplete // as last reported to watchers
 }
 
 // list mirrors the sessions of a namespace that one other gateway has. That gateway sends the
@@ -23,7 +23,7 @@ type list struct {
 	from      string // the gateway
 	link      string
 	got       uint64    // letters; owned by the goroutine that takes them
-	full      bool      // the whole list has come
+	full      bool      // the whole list has arrived
 	told      time.Time // when the newest part of an incomplete list came
 }
 
@@ -31,10 +31,10 @@ type list struct {
 func (d *directory) addInterest(namespace string, more int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	w := d.wants[namespace]
+	w := d.interests[namespace]
 	if w == nil {
 		w = &namespaceInterest{since: time.Now(), lists: make(map[string]*list)}
-		d.wants[namespace] = w
+		d.interests[namespace] = w
 		for name := range d.mesh.arrivals() {
 			d.requestListLocked(namespace, name)
 		}
@@ -50,14 +50,14 @@ func (d *directory) addInterest(namespace string, more int) {
 func (d *directory) requestLists(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for namespace := range d.wants {
+	for namespace := range d.interests {
 		d.requestListLocked(namespace, name)
 	}
 }
 
 // requestListLocked asks a gateway for its sessions of a namespace.
 func (d *directory) requestListLocked(namespace, from string) {
-	w := d.wants[namespace]
+	w := d.interests[namespace]
 	if d.closed || w.lists[from] != nil {
 		return
 	}
@@ -72,8 +72,7 @@ func (d *directory) requestListLocked(namespace, from string) {
 	d.wg.Go(l.requestSessions) // ends with the call, thrice callTime at most
 }
 
-// requestSessions asks for the list. A gateway that just came may not have heard of this one yet:
-// requestSessions asks again.
+// requestSessions asks for the list, and asks again of a gateway that does not know this one yet.
 func (l *list) requestSessions() {
 	d, end := l.directory, time.Now().Add(callTime)
 	for pause := seekFirst; ; pause *= 2 {
@@ -82,7 +81,7 @@ func (l *list) requestSessions() {
 		switch {
 		case err == nil && !r.Lost && r.Wrong == "":
 			return
-		case err != nil || !r.Lost || !d.mesh.isHeard(l.from) || time.Now().Add(pause).After(end):
+		case err != nil || !r.Lost || !d.mesh.isKnown(l.from) || time.Now().Add(pause).After(end):
 			l.ownerLost()
 			return
 		}
@@ -95,12 +94,12 @@ func (l *list) requestSessions() {
 
 func (l *list) ownerName() string { return l.from }
 
-// ownerLost implements receiver: the gateway is asked again when it is heard.
+// ownerLost implements receiver: the gateway is asked again after its next heartbeat.
 func (l *list) ownerLost() {
 	d := l.directory
 	d.mu.Lock()
 	d.mesh.removeReceiver(l.link)
-	if w := d.wants[l.namespace]; w != nil && w.lists[l.from] == l {
+	if w := d.interests[l.namespace]; w != nil && w.lists[l.from] == l {
 		delete(w.lists, l.from)
 	}
 	var stirred []string
@@ -143,7 +142,7 @@ func (l *list) takeLetter(from *letter) reply {
 	return reply{}
 }
 
-// recordSessions records a gateway's word on its sessions, and returns their ids.
+// recordSessions records a gateway's report of its sessions, and returns their ids.
 func (l *list) recordSessions(
 	m *protocol.SessionsChanged, generations map[string]uint64,
 ) (ids []string) {
@@ -201,8 +200,8 @@ func (l *list) removeGoneLocked(m *protocol.SessionsChanged) (ids []string) {
 	return ids
 }
 
-// recordSessionLocked records a gateway's word on one session, and reports whether another gateway
-// had it before. If two gateways tell of it, the higher generation counts.
+// recordSessionLocked records a gateway's report of one session, and reports whether another
+// gateway had it before. If two gateways report it, the higher generation counts.
 func (l *list) recordSessionLocked(
 	k sessionKey, info protocol.SessionInfo, generation uint64,
 ) (moved bool) {
@@ -223,7 +222,7 @@ func (l *list) recordSessionLocked(
 	return isOther
 }
 
-// dropShadowedLocked drops this gateway's word on a session of which another one tells, too.
+// dropShadowedLocked drops this gateway's report of a session that another one reports, too.
 func (l *list) dropShadowedLocked(k sessionKey) {
 	s := l.directory.seen[k]
 	if k.namespace == l.namespace && s.under != nil && s.under.at == l.from {
@@ -232,8 +231,8 @@ func (l *list) dropShadowedLocked(k sessionKey) {
 	}
 }
 
-// IsComplete implements hub.Directory: all gateways have told their sessions of a namespace, or
-// have had the time.
+// IsComplete implements hub.Directory: all gateways have reported their sessions of a namespace, or
+// their time is over.
 func (d *directory) IsComplete(namespace string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -242,7 +241,7 @@ func (d *directory) IsComplete(namespace string) bool {
 
 // isCompleteLocked is IsComplete.
 func (d *directory) isCompleteLocked(namespace string) bool {
-	w := d.wants[namespace]
+	w := d.interests[namespace]
 	if w == nil || !d.bus.isOnline() {
 		return true
 	}
@@ -257,7 +256,7 @@ func (d *directory) isCompleteLocked(namespace string) bool {
 	return true
 }
 
-// isAwaiting reports whether a gateway has yet to tell its sessions, and still has time for that.
+// isAwaiting reports whether a gateway has yet to report its sessions, and still has time for that.
 func (w *namespaceInterest) isAwaiting(name string, came time.Time) bool {
 	since, l := w.since, w.lists[name]
 	if l != nil && l.full {
@@ -272,7 +271,7 @@ func (w *namespaceInterest) isAwaiting(name string, came time.Time) bool {
 	return time.Since(since) <= callTime
 }
 
-// waitForLists waits until the lists of a namespace are complete, or have had their time.
+// waitForLists waits until the lists of a namespace are complete, or their time is over.
 func (d *directory) waitForLists(namespace string) {
 	for {
 		news := d.changeSignal()
@@ -282,7 +281,7 @@ func (d *directory) waitForLists(namespace string) {
 		select {
 		case <-d.ctx.Done():
 			return
-		case <-time.After(seekEvery): // the missing lists may have had their time
+		case <-time.After(seekEvery): // the time of the missing lists may be over
 		case <-news:
 		}
 	}
@@ -292,11 +291,11 @@ func (d *directory) waitForLists(namespace string) {
 func (d *directory) forgetInterests() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for namespace, w := range d.wants {
+	for namespace, w := range d.interests {
 		if w.empty.IsZero() || time.Since(w.empty) < lingerFor {
 			continue
 		}
-		delete(d.wants, namespace)
+		delete(d.interests, namespace)
 		for _, l := range w.lists {
 			d.mesh.removeReceiver(l.link) // the answer to the gateway's next letter ends its part
 		}

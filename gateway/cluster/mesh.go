@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// mesh knows the other gateways by their heartbeats, and exchanges letters with them. Its lock is
+// mesh tracks the other gateways by their heartbeats, and exchanges letters with them. Its lock is
 // taken after those of the directory and of the relay, and before those of routes and of remotes.
 type mesh struct {
 	self   beat // what each heartbeat says about this gateway
@@ -35,8 +35,8 @@ type mesh struct {
 
 // meshEvents follows the other gateways.
 type meshEvents interface {
-	// peerHeard follows each heartbeat. fresh: the gateway was not known.
-	peerHeard(b beat, fresh bool)
+	// onHeartbeat follows each heartbeat. fresh: the gateway was not known.
+	onHeartbeat(b beat, fresh bool)
 	// peerGone reports a gateway that fell silent, and peerClosed one that closed.
 	peerGone(last peer)
 	peerClosed(name string)
@@ -104,7 +104,7 @@ func (m *mesh) close() {
 	m.closed = true
 }
 
-// sendHeartbeat says that this gateway is here, or that it closes.
+// sendHeartbeat announces this gateway, or that it closes.
 func (m *mesh) sendHeartbeat(bye bool) {
 	m.sending.Lock()
 	defer m.sending.Unlock()
@@ -147,7 +147,7 @@ func (m *mesh) takeHeartbeat(data []byte, _ func([]byte)) {
 		m.bonds++
 		p = &peer{bond: m.bonds, came: time.Now()}
 		m.peers[b.From] = p
-		m.log.Info("cluster: a gateway came",
+		m.log.Info("cluster: a gateway joined",
 			"gateway", b.From, "address", b.Address, "version", b.Version)
 	}
 	p.beat, p.at = b, time.Now()
@@ -160,7 +160,7 @@ func (m *mesh) takeHeartbeat(data []byte, _ func([]byte)) {
 	if !known {
 		m.sendHeartbeat(false) // tells it of this gateway at once
 	}
-	m.events.peerHeard(b, !known)
+	m.events.onHeartbeat(b, !known)
 }
 
 // startBondLocked takes the number that a gateway has for this one. If the number has changed, that
@@ -244,7 +244,7 @@ func (m *mesh) dropPeer(name, why string) {
 	m.mu.Unlock()
 	if p != nil {
 		m.events.peerGone(*p)
-		m.log.Warn("cluster: a gateway is gone",
+		m.log.Warn("cluster: lost a gateway",
 			"gateway", name, "address", p.beat.Address, "cause", why)
 	}
 	part()
@@ -272,8 +272,8 @@ func (m *mesh) detachPeerLocked(name string) (part func()) {
 	}
 }
 
-// isHeard reports whether a gateway is heard.
-func (m *mesh) isHeard(name string) bool {
+// isKnown reports whether a gateway sends heartbeats.
+func (m *mesh) isKnown(name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.peers[name] != nil
@@ -290,7 +290,7 @@ func (m *mesh) arrivals() map[string]time.Time {
 	return all
 }
 
-// countPeers returns how many other gateways are heard.
+// countPeers returns the number of other gateways.
 func (m *mesh) countPeers() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -300,14 +300,14 @@ func (m *mesh) countPeers() int {
 // newNumber returns a number for a receiver, which no other gateway gives.
 func (m *mesh) newNumber() string { return fmt.Sprintf("%s.%d", m.name(), m.numbers.Add(1)) }
 
-// addReceiver lets a receiver take the letters with its number.
+// addReceiver adds the receiver of the letters with a number.
 func (m *mesh) addReceiver(number string, t receiver) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.receivers[number] = t
 }
 
-// removeReceiver ends that. The sender of the next letter learns it from the answer.
+// removeReceiver removes a receiver. The sender of the next letter learns it from the answer.
 func (m *mesh) removeReceiver(number string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -131,7 +131,7 @@ func (b *natsBus) recordTroubles(all []*Trouble) {
 	for _, t := range all {
 		isSame := func(o *Trouble) bool { return o.Server == t.Server && o.Say == t.Say }
 		if !slices.ContainsFunc(before, isSame) {
-			b.log.Warn("cluster: something is wrong with a NATS server",
+			b.log.Warn("cluster: a NATS server cannot be used",
 				"server", t.Server, "why", t.Say, "do", t.Do)
 		}
 	}
@@ -231,7 +231,7 @@ func (b *natsBus) request(ctx context.Context, subject string, data []byte) ([]b
 	answer, err := b.conn.RequestWithContext(ctx, subject, data)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return nil, errNobody
+		return nil, errNoListener
 	case err != nil:
 		return nil, b.markOffline(err)
 	}

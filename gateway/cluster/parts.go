@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A letter that exceeds a message of the bus goes in parts. Each is answered before the next is
-// sent.
+// A letter that is too large for one message of the bus is sent in parts. Each is answered before
+// the next is sent.
 const (
 	whole    = 'W'
 	part     = 'P'
@@ -35,7 +35,7 @@ func cut(data []byte, id uint64, largest int) (out [][]byte) {
 	return out
 }
 
-// parts puts letters together. It is safe for concurrent use.
+// parts assembles letters. It is safe for concurrent use.
 type parts struct {
 	mu   sync.Mutex
 	open map[uint64][]byte

@@ -9,7 +9,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Seat is a place in the switchboard.
+// Seat is a participant in the switchboard.
 type Seat interface {
 	Handle(m protocol.Message)
 	HandleRepeat(m protocol.Message)
@@ -28,7 +28,7 @@ const (
 
 type remoteKey struct{ from, link string }
 
-// remote stands in this switchboard for a participant of another gateway on its route to one
+// remote represents, in this switchboard, a participant of another gateway on its route to one
 // session.
 type remote struct {
 	remotes *remotes
@@ -63,7 +63,7 @@ func (r *remote) takeLetter(l *letter) reply {
 		if id := protocol.SessionID(m); id != r.session {
 			r.remotes.mesh.logRefusal(l.From,
 				"a message for session "+token(id)+" on the way to another")
-			return reply{Wrong: "this way leads to one session", Code: protocol.CodeForbidden}
+			return reply{Wrong: "this route leads to one session", Code: protocol.CodeForbidden}
 		}
 		if l.Again {
 			r.seat.HandleRepeat(m)
@@ -74,7 +74,7 @@ func (r *remote) takeLetter(l *letter) reply {
 	return reply{}
 }
 
-// close ends the participant's stay.
+// close removes the participant.
 func (r *remote) close() {
 	r.ending.Do(func() {
 		r.remotes.remove(r)
@@ -83,7 +83,7 @@ func (r *remote) close() {
 	})
 }
 
-// sendMessages brings the participant's messages to its gateway, until either ends.
+// sendMessages sends the participant's messages to its gateway, until either ends.
 func (r *remote) sendMessages() {
 	defer r.close()
 	for n := uint64(1); ; n++ {
@@ -106,17 +106,17 @@ func (r *remote) sendMessages() {
 }
 
 // sendLetter sends a letter to the participant's gateway. A gateway that does not take it would
-// miss messages unknowingly: it is dropped, so that both start again.
+// miss messages without noticing: it is dropped, so that both start again.
 func (r *remote) sendLetter(l *letter) (reply, error) {
 	m := r.remotes.mesh
 	said, err := m.callPeer(m.ctx, r.key.from, answers, l)
-	if err != nil && m.ctx.Err() == nil && m.isHeard(r.key.from) {
+	if err != nil && m.ctx.Err() == nil && m.isKnown(r.key.from) {
 		m.dropPeer(r.key.from, "it accepts no messages")
 	}
 	return said, err
 }
 
-// waitForRoom waits until the participant takes messages again.
+// waitForRoom waits until the participant accepts messages again.
 func (r *remote) waitForRoom(n *uint64) bool {
 	for {
 		select {

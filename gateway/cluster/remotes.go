@@ -45,7 +45,7 @@ func newRemotes(cfg Config, m *mesh, g generations, wg *sync.WaitGroup) *remotes
 	}
 }
 
-// close ends all stays. Later ones are refused.
+// close removes all participants, and rejects later ones.
 func (s *remotes) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -107,11 +107,11 @@ var idForm = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`^[avo]-[a-z0-9]{1,32}$`) },
 )
 
-// admitRemote lets a participant of another gateway in, or says why not.
+// admitRemote admits a participant of another gateway, or returns the reason for refusing it.
 func (s *remotes) admitRemote(l *letter) (*remote, reply) {
 	switch {
-	case !s.mesh.isHeard(l.From):
-		return nil, reply{Lost: true, Wrong: "no heartbeat of that gateway came here"}
+	case !s.mesh.isKnown(l.From):
+		return nil, reply{Lost: true, Wrong: "no heartbeat of that gateway has arrived here"}
 	case s.count() >= maxRemotes:
 		return nil, reply{Code: protocol.CodeBusy, Wrong: "too many participants of other gateways"}
 	}

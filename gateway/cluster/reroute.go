@@ -9,8 +9,8 @@ import (
 	"terminalproxy/protocol"
 )
 
-// requeueUnsent puts the requests of a letter that was not delivered, and that may not be asked
-// twice, back to the head of the queue.
+// requeueUnsent puts the requests of a letter that was not delivered, and that must not be
+// repeated, back to the head of the queue.
 func (l *route) requeueUnsent(unsent *letter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +84,7 @@ func (l *route) handleHere(asked []protocol.Message, queue []letter) {
 
 // failPending answers the requests for a session that no gateway has.
 func (l *route) failPending(asked []protocol.Message, queue []letter) {
-	message := fmt.Sprintf("the gateway of session %s went away, and its proxy did not come back",
+	message := fmt.Sprintf("the gateway of session %s disappeared, and its proxy did not reconnect",
 		l.key.session)
 	if lacks := l.relay.directory.Incomplete(l.space); lacks != nil {
 		message = fmt.Sprintf("session %s cannot be reached, and may be at another gateway: %s",
@@ -119,7 +119,7 @@ func (l *route) failUncertain() {
 		l.key.peer.Deliver(&protocol.Error{
 			RequestID: protocol.RequestID(m),
 			Code:      protocol.CodeUnavailable,
-			Message: "the session's gateway went away before it answered; it is unknown whether " +
+			Message: "the session's gateway disappeared before it answered; it is unknown whether " +
 				"this took effect: look before you repeat it",
 		})
 		return true

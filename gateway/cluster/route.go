@@ -265,7 +265,7 @@ func (l *route) sendOnRoute(outgoing *letter) {
 	r, err := l.relay.mesh.callPeer(ctx, at, requests, outgoing)
 	switch {
 	case err != nil || r.Lost:
-		if errors.Is(err, errNobody) || r.Lost {
+		if errors.Is(err, errNoListener) || r.Lost {
 			l.requeueUnsent(outgoing) // the letter had no effect
 		} else {
 			l.markPassed(outgoing)

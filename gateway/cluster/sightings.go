@@ -103,7 +103,7 @@ func (d *directory) seekSession(k sessionKey, anew bool) (at string, here bool) 
 		return told, false
 	}
 	there, _, err := d.claims.readEntry(k)
-	if err == nil && there.Owner != d.mesh.name() && d.mesh.isHeard(there.Owner) {
+	if err == nil && there.Owner != d.mesh.name() && d.mesh.isKnown(there.Owner) {
 		return there.Owner, false
 	}
 	return told, false
@@ -120,7 +120,7 @@ func (d *directory) countElsewhere() int {
 func (d *directory) sightedAt(k sessionKey) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if s := d.seen[k]; s.gone.IsZero() && d.mesh.isHeard(s.at) {
+	if s := d.seen[k]; s.gone.IsZero() && d.mesh.isKnown(s.at) {
 		return s.at
 	}
 	return ""

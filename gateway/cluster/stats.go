@@ -2,7 +2,7 @@ package cluster
 
 import "terminalproxy/gateway/metrics"
 
-// ConnectionState reports whether the cluster is reached, and how many other gateways are heard.
+// ConnectionState reports whether the cluster is reachable, and the number of other gateways.
 func (c *Cluster) ConnectionState() (online bool, gateways int) {
 	return c.bus.isOnline(), c.mesh.countPeers()
 }
@@ -26,9 +26,9 @@ func (c *Cluster) Stats() []metrics.Family {
 	online, gateways := c.ConnectionState()
 	n := &c.mesh.stats
 	return []metrics.Family{
-		metrics.Single("cluster_connected", "Whether NATS is reached: 1, or 0.",
+		metrics.Single("cluster_connected", "Whether NATS is connected: 1, or 0.",
 			map[bool]int{true: 1}[online]),
-		metrics.Single("cluster_gateways", "Other gateways heard.", gateways),
+		metrics.Single("cluster_gateways", "Other gateways.", gateways),
 		metrics.Single("cluster_sessions",
 			"Sessions of other gateways that are listed here.", c.directory.countElsewhere()),
 		metrics.Single("cluster_sessions_unclaimed",
@@ -39,15 +39,15 @@ func (c *Cluster) Stats() []metrics.Family {
 			"Participants of other gateways here, one for each session "+
 				"that they use, and their lists.", c.remotes.count()),
 		metrics.Single("cluster_messages_sent_total",
-			"Messages that were sent to other gateways.", n.sent.Load()),
+			"Messages sent to other gateways.", n.sent.Load()),
 		metrics.Single("cluster_messages_received_total",
-			"Messages that came from other gateways.", n.got.Load()),
+			"Messages received from other gateways.", n.got.Load()),
 		metrics.Single("cluster_sent_bytes_total",
-			"Bytes of the messages that were sent to other gateways.", n.sentBytes.Load()),
+			"Bytes of the messages sent to other gateways.", n.sentBytes.Load()),
 		metrics.Single("cluster_received_bytes_total",
-			"Bytes of the messages that came from other gateways.", n.gotBytes.Load()),
+			"Bytes of the messages received from other gateways.", n.gotBytes.Load()),
 		metrics.Single("cluster_refused_total",
-			"What other gateways sent and this one refused: see the log.", n.refused.Load()),
+			"Messages of other gateways that this one refused: see the log.", n.refused.Load()),
 		metrics.Single("cluster_uncontested_total",
 			"Sessions that were opened while the directory did not answer.", c.claims.uncontested.Load()),
 	}

@@ -21,7 +21,7 @@ import (
 type Trouble struct {
 	// Server is the server's URL.
 	Server string
-	// Say names the problem, and Do the next step.
+	// Say describes the problem, and Do the next step.
 	Say, Do string
 	// Final is set if trying again cannot help.
 	Final bool
@@ -114,7 +114,7 @@ func explainCertificate(t *Trouble, c Config) bool {
 			"set this machine's clock"
 	case isInvalid:
 		t.Say = "its certificate cannot be used: " + invalid.Error()
-		t.Do = "make it as docs/cluster.md says"
+		t.Do = "create it as docs/cluster.md describes"
 	default:
 		return false
 	}
@@ -133,15 +133,15 @@ func explainTLS(t *Trouble, _ Config) bool {
 		t.Do = "give its settings a tls block; or name it as nats:// without --cluster-tls-ca, " +
 			"in a network that no one else can read"
 	case errors.Is(t.cause, nats.ErrSecureConnRequired):
-		t.Say, t.Do = "it wants TLS", "name it as tls://"
+		t.Say, t.Do = "it requires TLS", "name it as tls://"
 	case strings.Contains(text, "certificate required"), strings.Contains(text, "bad certificate"):
-		t.Say = "it wants a certificate of its clients"
+		t.Say = "it requires a certificate from its clients"
 		t.Do = "take verify out of the tls block for clients in its settings: gateways prove " +
 			"themselves by --cluster-creds"
 	case errors.Is(t.cause, io.EOF), errors.Is(t.cause, syscall.ECONNRESET), errors.Is(t.cause, syscall.EPIPE):
 		// the alert may be lost with it
 		t.Say = "it ended the connection"
-		t.Do = "read the log of that server: it may want a certificate of its clients (verify), " +
+		t.Do = "read the log of that server: it may require a certificate from its clients (verify), " +
 			"or be stopping"
 		return true
 	case errors.Is(t.cause, nats.ErrTLS), strings.Contains(text, "tls:"):
@@ -158,14 +158,14 @@ func explainTLS(t *Trouble, _ Config) bool {
 	return true
 }
 
-// explainAdmission explains why a server does not let a gateway in.
+// explainAdmission explains why a server does not admit a gateway.
 func explainAdmission(t *Trouble, c Config) bool {
 	switch {
 	case errors.Is(t.cause, nats.ErrAuthExpired), errors.Is(t.cause, nats.ErrAuthRevoked), errors.Is(t.cause, nats.ErrAccountAuthExpired):
 		t.Say = "the credentials of --cluster-creds " + c.Credentials + " have expired or were revoked"
-		t.Do = "make new ones for this gateway"
+		t.Do = "create new ones for this gateway"
 	case errors.Is(t.cause, nats.ErrAuthorization) && c.Credentials == "":
-		t.Say = "it wants credentials"
+		t.Say = "it requires credentials"
 		t.Do = "name the file with this gateway's seed: --cluster-creds a.nk"
 	case errors.Is(t.cause, nats.ErrAuthorization):
 		t.Say = "it does not know the key of --cluster-creds " + c.Credentials
@@ -195,7 +195,7 @@ func explainConnection(t *Trouble, _ Config) bool {
 	const ports = "4222 is the usual port of NATS' clients, 6222 that of its routes"
 	switch {
 	case isNoName && noName.IsNotFound:
-		t.Say = "no machine is called " + noName.Name
+		t.Say = "no machine has the name " + noName.Name
 		t.Do = "correct the name in --cluster, or enter it into DNS or /etc/hosts"
 	case isNoName:
 		t.Say = "the name " + noName.Name + " cannot be looked up now: DNS does not answer"
@@ -210,7 +210,7 @@ func explainConnection(t *Trouble, _ Config) bool {
 		t.Say = at + " cannot be reached: " + systemError(op.Err)
 		t.Do = "check the network between the two machines"
 	case isOp && op.Timeout(), errors.Is(t.cause, nats.ErrTimeout), errors.Is(t.cause, nats.ErrNoInfoReceived), strings.Contains(t.cause.Error(), "expected 'INFO'"):
-		t.Say = "the server at " + at + " does not speak as a NATS server does to clients"
+		t.Say = "the server at " + at + " does not answer clients like a NATS server"
 		t.Do = "correct the port: " + ports
 	default:
 		return false

@@ -17,7 +17,7 @@ func TestTheSameTroubleOfSeveralServersIsSaidOnce(t *testing.T) {
 	all := Troubles{
 		cfg.explainTrouble(cfg.Servers[0], nats.ErrAuthorization), cfg.explainTrouble(cfg.Servers[1], nats.ErrNoServers), cfg.explainTrouble(cfg.Servers[2], nats.ErrAuthorization),
 	}
-	require.EqualError(t, all, "tls://a.example.org, tls://c.example.org: it wants credentials; tls://b.example.org:4333: nothing listens at b.example.org:4333")
+	require.EqualError(t, all, "tls://a.example.org, tls://c.example.org: it requires credentials; tls://b.example.org:4333: nothing listens at b.example.org:4333")
 	require.Contains(t, all.Hint(), "--cluster-creds a.nk; start nats-server there")
 	require.False(t, cfg.IsHopeless(all), "b may come")
 	all[1] = all[0]

@@ -30,9 +30,9 @@ const (
 const (
 	opSay   = "say"   // messages of a participant, or for it
 	opLeave = "leave" // the participant is gone
-	opWork  = "work"  // it has a request under way
-	opRest  = "rest"  // it has no request under way, and no connection
-	opList  = "list"  // a gateway wants the list of a namespace
+	opWork  = "work"  // it has an open request
+	opRest  = "rest"  // it has neither an open request nor a connection
+	opList  = "list"  // a gateway requests the list of a namespace
 	opHost  = "host"  // is that host here?
 	opMoved = "moved" // the directory says that a session is no longer the receiver's
 )
@@ -157,7 +157,7 @@ func unseal(data []byte, limit int) (*letter, error) {
 	return l, nil
 }
 
-// token encodes a name as a part of a subject or key. Different names have different tokens.
+// token encodes a name as part of a subject or key. Different names have different tokens.
 func token(name string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	switch {

@@ -28,7 +28,7 @@ func (s *session) holdForReconnect() {
 		default:
 			q.failWaiters(
 				protocol.CodeUnavailable,
-				"the session's proxy went away before it answered; it is unknown whether this "+
+				"the session's proxy disappeared before it answered; it is unknown whether this "+
 					"took effect: look before you repeat it",
 			)
 		}
@@ -58,7 +58,7 @@ func (p *Peer) unansweredByAge() []*pending {
 
 // failHeld ends the held requests of a proxy that did not reconnect.
 func (s *session) failHeld() {
-	message := fmt.Sprintf("the proxy of session %s went away and did not come back", s.key.id)
+	message := fmt.Sprintf("the proxy of session %s disappeared and did not reconnect", s.key.id)
 	for _, q := range s.standIn.unanswered {
 		switch fate := UncertaintyText(q.request); {
 		case fate != "" && q.sent.IsZero():

@@ -62,7 +62,7 @@ func TestWithoutItsProxyAnInputsOutcomeIsUnknown(t *testing.T) {
 		require.Empty(t, allMessages(agent))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		require.Contains(t, mustFail(t, agent, "before", protocol.CodeUnavailable).Message, "did not come back; it is unknown whether this was typed: read the screen")
+		require.Contains(t, mustFail(t, agent, "before", protocol.CodeUnavailable).Message, "did not reconnect; it is unknown whether this was typed: read the screen")
 
 		next := h.Join(Member{Role: RoleProxy})
 		next.Handle(opening("vim-1", "secret"))

@@ -76,7 +76,7 @@ func (p *Peer) TryHandle(m *protocol.Snapshot) bool {
 }
 
 // allowOrRefuse reports whether a participant may send m, and otherwise answers it. A viewer that
-// tries is cut off.
+// tries is disconnected.
 func (p *Peer) allowOrRefuse(m protocol.Message) bool {
 	refusal := p.member.Rights.CheckMessage(m, time.Now())
 	if refusal == nil {

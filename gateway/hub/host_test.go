@@ -81,7 +81,7 @@ func TestAHostThatGoesAwayOrHangsIsAnswered(t *testing.T) {
 	_, host, agent := hosted(t)
 	agent.Handle(start(secret))
 	host.Leave()
-	require.Contains(t, mustFail(t, agent, "r", protocol.CodeUnavailable).Message, "went away")
+	require.Contains(t, mustFail(t, agent, "r", protocol.CodeUnavailable).Message, "disappeared")
 
 	synctest.Test(t, func(t *testing.T) {
 		h, host, agent := hosted(t)

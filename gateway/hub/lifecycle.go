@@ -98,10 +98,10 @@ func (h *Hub) keepLost(s *session) {
 	h.lists.markStale(s.key)
 	h.log.Info("session lost its proxy", "session", s.key.id)
 	h.afterUnchanged(s, lostFor, func() {
-		h.log.Warn("session is gone: its proxy did not come back", "session", s.key.id)
+		h.log.Warn("session is gone: its proxy did not reconnect", "session", s.key.id)
 		lost := protocol.Error{
 			Code:    protocol.CodeUnavailable,
-			Message: "the proxy of session " + s.key.id + " did not come back",
+			Message: "the proxy of session " + s.key.id + " did not reconnect",
 		}
 		s.endStreams(&lost)
 		s.failHeld()

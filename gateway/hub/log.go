@@ -43,14 +43,14 @@ func (p *Peer) logRequest(m protocol.Message) {
 	h := p.hub
 	switch m := m.(type) {
 	case *protocol.ControlRequest:
-		h.log.Info("control asked for", "session", m.SessionID, p.logAttr(), "level", m.Level)
+		h.log.Info("control requested", "session", m.SessionID, p.logAttr(), "level", m.Level)
 	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt, *protocol.ChatAsk:
 		h.log.Info(
 			"conversation", "type", protocol.KindOf(m), "session", protocol.SessionID(m),
 			p.logAttr(),
 		)
 	case *protocol.SecretAsk:
-		h.log.Info("secret asked for", "session", m.SessionID, p.logAttr(), "kind", m.Kind)
+		h.log.Info("secret requested", "session", m.SessionID, p.logAttr(), "kind", m.Kind)
 	case *protocol.SecretReply:
 		h.log.Info(
 			"secret answered elsewhere", "session", m.SessionID, p.logAttr(), "verdict", m.Verdict,

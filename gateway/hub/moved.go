@@ -31,7 +31,7 @@ func (h *Hub) RemoveMoved(namespace, id string) {
 				interest.message,
 				protocol.CodeUnavailable,
 				"session "+id+" moved to another gateway, which your connection does not reach: "+
-					"come back with a token",
+					"connect with a token",
 			)
 		}
 	}

@@ -21,7 +21,7 @@ func UncertaintyText(m protocol.Message) string {
 	case *protocol.Input, *protocol.Keys:
 		return "; it is unknown whether this was typed: read the screen before you type it again"
 	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
-		return "; it is unknown whether the coding agent heard it: look at the conversation " +
+		return "; it is unknown whether the coding agent received it: look at the conversation " +
 			"before you repeat it"
 	}
 	return ""

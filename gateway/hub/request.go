@@ -85,11 +85,11 @@ func (h *Hub) routeRequest(p *Peer, m protocol.Message) {
 	case s.info.State == protocol.StateExited:
 		h.answerEnded(p, s, m)
 	case s.isRemoteSecret(m):
-		p.failRequest(m, protocol.CodeUnavailable, "session "+id+" is not of this machine")
+		p.failRequest(m, protocol.CodeUnavailable, "session "+id+" is not on this machine")
 	case s.lacksChat(m):
 		p.failRequest(m, protocol.CodeNoChat, s.noChatText())
 	case s.owner == nil && !IsRepeatable(m):
-		message := "the proxy of session " + id + " lost its connection, and may come back " +
+		message := "the proxy of session " + id + " lost its connection, and may reconnect " +
 			"within seconds: nothing was done"
 		p.failRequest(m, protocol.CodeUnavailable, message)
 	default:

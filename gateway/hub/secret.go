@@ -11,7 +11,7 @@ import (
 func (p *Peer) watchSecrets(m *protocol.SecretWatch) {
 	h := p.hub
 	if p.member.Remote {
-		p.failRequest(m, protocol.CodeForbidden, "the questions of another gateway are its own")
+		p.failRequest(m, protocol.CodeForbidden, "questions for secrets are not sent to participants of other gateways")
 		return
 	}
 	h.secretWatchers[p] = struct{}{}

@@ -19,7 +19,7 @@ func (h *Hub) handleStarted(p *Peer, m *protocol.ProxyStarted) {
 	case q == nil || q.session != nil:
 		h.log.Debug("start without an open request", "request", m.RequestID)
 	case m.Error == "" && m.SessionID == "":
-		q.failWaiters(protocol.CodeUnavailable, "the host neither started the program nor said why")
+		q.failWaiters(protocol.CodeUnavailable, "the host did not start the program, and gave no reason")
 	case m.Error == "" && h.sessions[k] == nil:
 		h.hosts.starting[k] = startedProgram{q, m}
 	default:
@@ -42,7 +42,7 @@ func (h *hosts) dropHost(p *Peer) {
 		if q.session == nil {
 			q.failWaiters(
 				protocol.CodeUnavailable,
-				"the host that starts programs for you went away; it is unknown whether it "+
+				"the host that starts programs for you disappeared; it is unknown whether it "+
 					"started this one: look at the list",
 			)
 		}

@@ -57,8 +57,8 @@ func (t *conversation) reset() {
 func (s *session) noChatText() string {
 	if s.takesAsks {
 		return "session " + s.key.id +
-			" holds requests of agents, and takes no prompts: answer at the terminal of its gateway " +
-			"chat, where words with a refusal reach the agent that asked"
+			" only holds requests of agents, and accepts no prompts: answer at the terminal of its gateway " +
+			"chat, where text with a refusal reaches the agent that asked"
 	}
 	return "there is no coding agent to talk to in session " + s.key.id +
 		": its user starts one with proxy --chat AGENT"

@@ -244,7 +244,7 @@ func TestASessionWithoutAConversation(t *testing.T) {
 	asks.Asks = true
 	h.Join(Member{Role: RoleProxy}).Handle(asks)
 	p.Handle(&protocol.ChatSend{RequestID: "s", SessionID: "c-2", Text: "x"})
-	require.Contains(t, mustFail(t, p, "s", protocol.CodeNoChat).Message, "takes no prompts: answer at the terminal of its gateway chat")
+	require.Contains(t, mustFail(t, p, "s", protocol.CodeNoChat).Message, "accepts no prompts: answer at the terminal of its gateway chat")
 }
 
 func approval(id string) *protocol.ChatAsk {

@@ -392,7 +392,7 @@ func TestWrongCredentialsAreAnErrorAtOnce(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ file, say string }{
 		"another's key": {stranger, "does not know this gateway's key U"},
-		"no key":        {"", "it wants credentials"},
+		"no key":        {"", "it requires credentials"},
 		"no such file":  {empty + ".none", "no such file"},
 		"an empty file": {empty, "is empty"},
 	} {

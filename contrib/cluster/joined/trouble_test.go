@@ -108,7 +108,7 @@ func TestAClustersFaultIsNamed(t *testing.T) {
 		"a client certificate": {change: func(o *settings) {
 			secure(good)(o)
 			o.TLSConfig.ClientAuth = tls.RequireAnyClientCert
-		}, scheme: "tls", ca: ca, say: "it wants a certificate of its clients", do: "verify", final: true},
+		}, scheme: "tls", ca: ca, say: "it requires a certificate from its clients", do: "verify", final: true},
 		"a stranger's key":  {creds: stranger, say: "it does not know this gateway's key U", do: "users", final: true},
 		"nobody listens":    {at: gone, say: "nothing listens at localhost:", do: "4222"},
 		"it is no server":   {at: mute, say: "does not speak as a NATS server does", do: "4222"},

@@ -84,8 +84,8 @@ func TestAuditVerifyCountsMissingOutput(t *testing.T) {
 	begin, end := &record.Entry{Kind: record.Gap, On: &on}, &record.Entry{Kind: record.Gap, On: &off, Missing: 1}
 	older := &record.Entry{Kind: record.Gap, Missing: 40}
 	for want, gaps := range map[string][]*record.Entry{
-		"note: output is missing in the recording at 1 place: 1 byte; audit show says where":                           {begin, end},
-		"note: output is missing in the recording at 2 places: 80 bytes; audit show says where":                        {older, older},
+		"note: output is missing in the recording at 1 place: 1 byte; audit show says where":                                      {begin, end},
+		"note: output is missing in the recording at 2 places: 80 bytes; audit show says where":                                   {older, older},
 		"note: output is missing in the recording at 2 places: 1 byte, and an unknown number at its end; audit show says where":   {begin, end, begin},
 		"note: output is missing in the recording at 3 places: 41 bytes, and an unknown number at its end; audit show says where": {older, begin, end, begin},
 	} {
