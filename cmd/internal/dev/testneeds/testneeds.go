@@ -22,9 +22,9 @@ import (
 const (
 	// Client is for the tests that make clients runs: they read $CLIENTS, or use a browser.
 	Client = "client"
-	// Root is for the tests that reach a function named needsRoot.
+	// Root is for the tests that reach a function named NeedsRoot (or needsRoot).
 	Root = "root"
-	// Film is for the tests that reach a function named seeShown: they look at a text that
+	// Film is for the tests that reach a function named SeeShown: they look at a text that
 	// stays for only a second or two.
 	Film = "film"
 )
@@ -225,7 +225,7 @@ func (p *source) addDeclaration(name *ast.Ident, node ast.Node) {
 		switch d.name {
 		case "needsRoot", "NeedsRoot":
 			d.needs[Root] = true
-		case "seeShown", "SeeShown":
+		case "SeeShown":
 			d.needs[Film] = true
 		}
 	}

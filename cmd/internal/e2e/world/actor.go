@@ -67,12 +67,12 @@ type line struct {
 	Response struct{ Response struct{ Behavior string } } `json:"response"`
 }
 
-// actLine plays an agent that reads lines. If hears is set, the agent exits when its input ends.
-func actLine(play func(m line), hears bool) error {
+// actLine plays an agent that reads lines. If exitsAtEnd is set, the agent exits when its input ends.
+func actLine(play func(m line), exitsAtEnd bool) error {
 	in := json.NewDecoder(os.Stdin)
 	for {
 		var m line
-		if err := in.Decode(&m); err != nil && hears {
+		if err := in.Decode(&m); err != nil && exitsAtEnd {
 			return nil // the end of its input
 		} else if err != nil {
 			time.Sleep(time.Hour) // select {} is a deadlock where cgo is off

@@ -15,26 +15,28 @@ import (
 type ChatAgent struct {
 	Name  string
 	SetUp func(w *World, model string) (env []string)
-	// shell is the name of its tool that runs a command.
+	// Shell is the name of its tool that runs a command.
 	Shell string
 	// call builds that tool's arguments; nil for the usual ones.
 	call func(command string) Args
-	// asks is the name of the tool with which the model asks the user, or "".
+	// Asks is the name of the tool with which the model asks the user, or "".
 	Asks string
-	// asksIf is the agent's own setting that enables the tool, or "" if the tool needs none. The
+	// AsksIf is the agent's own setting that enables the tool, or "" if the tool needs none. The
 	// tool then asks for one choice at a time.
 	AsksIf string
 	With   string // more arguments of the command line
-	// forgets: the agent does not always find the conversation that it has just saved, and says so.
+	// Forgets is true if the agent reports at times that it cannot find the conversation that it
+	// has just saved.
 	Forgets bool
-	// programs are what the agent needs, with its adapter; nil for one program of its name.
+	// Programs are those that the agent needs, including its adapter; nil for one program of its
+	// name.
 	Programs []string
-	// turns: if the user says something while the model thinks, the model is asked again.
+	// Turns is true if the agent asks the model again when the user says something meanwhile.
 	Turns bool
-	// absorbs: the model reads what the user says meanwhile together with the next tool result. If
-	// the user spoke before the model answered, it reads the words in place of that answer.
+	// Absorbs is true if the model reads what the user says meanwhile together with the next tool
+	// result, or in place of an answer that it has not given yet.
 	Absorbs bool
-	// mode is the agent's first mode, or "" if it has no modes.
+	// Mode is the agent's first mode, or "" if it has no modes.
 	Mode string
 }
 
@@ -103,4 +105,21 @@ func (c *Chatting) CallShell(command string) {
 		with = c.Agent.call(command)
 	}
 	c.Reply(fakemodel.Turn{Tool: c.Agent.Shell, Args: with})
+}
+
+// WaitForOpencode waits for opencode's prompt.
+func (c *Chatting) WaitForOpencode() {
+	c.W.T.Helper()
+	c.S.See("opencode's prompt", func(screen string) bool { return strings.Contains(screen, "ctrl+p commands") })
+}
+
+// WaitForLog waits until words stand in the conversation of a session.
+func (w *World) WaitForLog(id, words string) string {
+	w.T.Helper()
+	var got Result
+	w.Until(func() bool {
+		got = w.Gateway("chat", "log", id)
+		return strings.Contains(got.Out, words)
+	}, func() string { return words + " in: " + got.Out + got.Err })
+	return got.Out
 }

@@ -69,9 +69,9 @@ type question struct {
 type Mind struct {
 	W     *World
 	Asked chan *question
-	Open  *question // the question that next returned last
+	Open  *question // the question that Next returned last
 	Agent *Running  // set before the first call
-	// thinking counts the questions that the agent waits with.
+	// Thinking counts the open questions.
 	Thinking atomic.Int32
 
 	mu   sync.Mutex
@@ -125,7 +125,7 @@ func (m *Mind) Next() fakemodel.Request {
 	return m.nextUntil(m.Agent.Ended, func() string { return m.Agent.Out.String() + m.Agent.Err.String() })
 }
 
-// nextUntil is like next, but also stops when ended is closed; shows describes the agent in a
+// nextUntil is like Next, but also stops when ended is closed; shows describes the agent in a
 // failure.
 func (m *Mind) nextUntil(ended <-chan struct{}, shows func() string) fakemodel.Request {
 	m.W.T.Helper()
@@ -144,7 +144,7 @@ func (m *Mind) nextUntil(ended <-chan struct{}, shows func() string) fakemodel.R
 	}
 }
 
-// Reply answers the question that next returned.
+// Reply answers the question that Next returned.
 func (m *Mind) Reply(turn fakemodel.Turn) {
 	m.W.T.Helper()
 	require.NotNil(m.W.T, m.Open, "an answer to no question")

@@ -11,13 +11,13 @@ import (
 type CodingAgent struct {
 	Name   string // the program's name
 	Called string // its name in the README, and in the question to the user
-	// setUp configures the agent to ask only the model at this URL.
+	// SetUp configures the agent to ask only the model at this URL.
 	SetUp  func(w *World, model string) (env []string)
 	Asks   []string // its command line up to a prompt
 	Prompt []string // its command line that waits for a prompt
 	Ready  string   // what the screen then shows
 	Adds   string   // what it adds to typed text, as a regular expression
-	// more is what the test adds to the README's command after "mcp add".
+	// More returns what the test adds to the README's command after "mcp add".
 	More func(w *World) []string
 }
 

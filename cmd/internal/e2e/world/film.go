@@ -76,21 +76,21 @@ func (f *film) skip() error {
 }
 
 // Recording returns the file of every byte that the window has received, by its name in the world
-// ([world.content]).
+// ([World.Content]).
 func (s *Terminal) Recording() string {
 	name, err := filepath.Rel(s.W.Dir, s.Film.path)
 	require.NoError(s.W.T, err)
 	return name
 }
 
-// skipFilm makes seeShown check only what arrives from now on.
+// skipFilm makes SeeShown check only what arrives from now on.
 func (s *Terminal) skipFilm() {
 	s.W.T.Helper()
 	require.NoError(s.W.T, s.Film.skip())
 }
 
 // SeeShown waits until the screen is as wanted, or was so for a moment since the user's last key or
-// since the previous seeShown was met. So a sequence of calls is met in its order.
+// since the previous call succeeded. So a sequence of calls sees the screens in their order.
 func (s *Terminal) SeeShown(what string, wanted func(screen string) bool) {
 	s.W.T.Helper()
 	s.W.Until(func() bool {
@@ -101,7 +101,7 @@ func (s *Terminal) SeeShown(what string, wanted func(screen string) bool) {
 	})
 }
 
-// WaitShown waits until text stands on the screen, or has stood there: see [terminal.seeShown].
+// WaitShown waits until text stands on the screen, or has stood there: see [Terminal.SeeShown].
 func (s *Terminal) WaitShown(text string) {
 	s.W.T.Helper()
 	s.SeeShown(text, func(screen string) bool { return strings.Contains(screen, text) })

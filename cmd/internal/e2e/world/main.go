@@ -73,7 +73,7 @@ func prepare(m *testing.M) int {
 
 // slowTmux puts a slow tmux before the real one, which delays each poll of a window by delay
 // seconds, as on a busy machine. What stands for a second or two is then gone, so a test has to
-// wait for what was shown ([terminal.seeShown]). "" restores the real one.
+// wait for what was shown ([Terminal.SeeShown]). "" restores the real one.
 func slowTmux(delay string) error {
 	if delay == "" {
 		return nil

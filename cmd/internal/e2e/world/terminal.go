@@ -176,7 +176,7 @@ func (s *Terminal) Run(line string) {
 	s.Typed(". " + name + "\n")
 }
 
-// RunAnew is run for a command line with the same output as the last one, which cannot be taken for
+// RunAnew is Run for a command line with the same output as the last one, which cannot be taken for
 // the new output.
 func (s *Terminal) RunAnew(line string) {
 	s.W.T.Helper()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -29,8 +30,7 @@ import (
 const (
 	// Patience bounds how long a test waits for a fact. Nothing is expected to take nearly as long.
 	Patience = 2 * time.Minute
-	// The first polls are glance apart, later ones never more than stare: each runs a process or
-	// two.
+	// Polls begin Glance apart, and slow down to stare: each runs a process or two.
 	Glance, stare = 20 * time.Millisecond, 100 * time.Millisecond
 )
 
@@ -46,7 +46,7 @@ type account struct {
 type World struct {
 	account
 	Env []string
-	// ctx lasts until the cleanup is over, unlike the test's own.
+	// Ctx lasts until the cleanup is over, unlike the test's own.
 	Ctx context.Context
 	// mark is the soft limit RLIMIT_RTTIME of every process of this world, in µs: it is inherited,
 	// /proc/PID/limits shows it to every user, and it limits nothing (getrlimit(2)). An ordinary
@@ -54,7 +54,7 @@ type World struct {
 	mark string
 	Tmux string // socket of this test's own server, "" until it runs
 	CLI  string // the command that agents use
-	// cert is the certificate that everything in this world trusts, or nil.
+	// Cert is the certificate that everything in this world trusts, or nil.
 	Cert *tls.Certificate
 }
 
@@ -79,14 +79,14 @@ func NeedsRoot(t *testing.T, purpose string) {
 	}
 }
 
-// OnDisplays is newWorld for a test that shows terminals under X.
+// OnDisplays is New for a test that shows terminals under X.
 func OnDisplays(t *testing.T, programs ...string) *World {
 	t.Helper()
 	Clients(t)
 	return New(t, append(programs, "Xvfb", "xdotool")...)
 }
 
-// NewSolo is newWorld for a test that runs alone.
+// NewSolo is New for a test that runs alone.
 func NewSolo(t *testing.T) *World {
 	t.Helper()
 	number := Worlds.Add(1)
@@ -143,13 +143,13 @@ func (a *account) Content(name string) string {
 	return string(data)
 }
 
-// Until waits for a fact and fails the test if it does not come. why makes the message, at the end.
+// Until waits for a fact and fails the test if it does not come. why returns the message of a failure.
 func (a *account) Until(fact func() bool, why func() string) {
 	a.T.Helper()
 	a.UntilWithin(Patience, fact, why)
 }
 
-// UntilWithin is until with another ceiling, for what a time limit of the product ends.
+// UntilWithin is Until with another bound, for events that a time limit of the product causes.
 func (a *account) UntilWithin(ceiling time.Duration, fact func() bool, why func() string) {
 	a.T.Helper()
 	pause := Glance
@@ -228,7 +228,7 @@ func (w *World) Start(name string, args ...string) *Running {
 	return r
 }
 
-// Prepare is start without the start.
+// Prepare prepares a command; [Running.Run] starts it.
 func (w *World) Prepare(name string, args ...string) *Running {
 	r := &Running{w: w, Cmd: w.Command(name, args...), Out: w.newOutput(), Err: w.newOutput(), Ended: make(chan struct{})}
 	r.Cmd.Stdout, r.Cmd.Stderr = r.Out.file, r.Err.file
@@ -411,7 +411,7 @@ func (a *account) Kill(pid string, sig syscall.Signal) {
 	require.NoError(a.T, a.signal(pid, sig))
 }
 
-// KillOne is kill for one of several processes, which may end when another one does.
+// KillOne is Kill for one of several processes, which may end when another one does.
 func (a *account) KillOne(pid string, sig syscall.Signal) {
 	a.T.Helper()
 	if err := a.signal(pid, sig); !errors.Is(err, syscall.ESRCH) {
@@ -434,4 +434,14 @@ func (a *account) WaitGone(pid string) {
 		stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 		return err != nil || strings.Contains(string(stat), ") Z ")
 	}, func() string { return "process " + pid + " is still there" })
+}
+
+// Files returns the names of all files in the world.
+func (a *account) Files() []string {
+	var names []string
+	require.NoError(a.T, filepath.WalkDir(a.Dir, func(path string, _ fs.DirEntry, err error) error {
+		names = append(names, path)
+		return err
+	}))
+	return names
 }

@@ -20,3 +20,7 @@ const (
 	WaitsLine = "“codex” waits for your line"
 	AtPrompt  = `[$#%>] *\n` // of a shell, of root or not
 )
+
+// Prompt ends the row in which a shell waits. Before it appears, the shell may not have switched
+// pastes on again.
+const Prompt = `[#$%>] *$`
