@@ -111,7 +111,7 @@ func TestAClustersFaultIsNamed(t *testing.T) {
 		}, scheme: "tls", ca: ca, say: "it requires a certificate from its clients", do: "verify", final: true},
 		"a stranger's key":  {creds: stranger, say: "it does not know this gateway's key U", do: "users", final: true},
 		"nobody listens":    {at: gone, say: "nothing listens at localhost:", do: "4222"},
-		"it is no server":   {at: mute, say: "does not speak as a NATS server does", do: "4222"},
+		"it is no server":   {at: mute, say: "does not answer clients like a NATS server", do: "4222"},
 		"may not subscribe": {change: may(all, []string{"_INBOX.>"}), say: `this gateway's user lacks a permission: Subscription to "tp1.hb"`, do: "contrib/cluster/nats.conf"},
 		"may not publish":   {change: may([]string{"$JS.>", "$KV.>"}, all), say: `Publish to "tp1.gw.check"`, do: "contrib/cluster/nats.conf"},
 		"may not ask":       {change: may([]string{"tp1.>", "$KV.>"}, all), say: `Publish to "$JS.API.STREAM.INFO.KV_tp1_sessions"`, do: "contrib/cluster/nats.conf"},
