@@ -10,14 +10,14 @@
 //
 // table.go lists every control function by the bytes that select it, next to the method that
 // performs it. The methods carry the mnemonics of the standards (CUP, DECSTBM, ...) and stand in
-// the files named after their purpose: motion.go, erase.go, edit.go, scroll.go, rect.go, mode.go,
+// the files named after their purpose: motion.go, erase.go, edit.go, rect.go, mode.go,
 // sgr.go, charset.go, osc.go, report.go.
 //
 // # How it is built
 //
 //	bytes -> parser.go -> print.go             runs of printable text
 //	                   -> table.go -> a method one control function
-//	                   -> osc.go, dcs.go       strings
+//	                   -> osc.go, report.go    strings
 //	                   -> flood.go             many plain lines at once
 //
 // A cell is eight bytes: its content and the number of an interned style. Rows are pointers, so

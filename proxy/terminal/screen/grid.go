@@ -114,7 +114,7 @@ func (r *row) splitAt(x int) {
 	r.cells[x] = r.cells[x].withoutContent()
 }
 
-// text returns the bound of the cells that are not blank with the default style.
+// textEnd returns the bound of the cells that are not blank with the default style.
 func (r *row) textEnd() int {
 	n := r.used
 	for n > 0 && r.cells[n-1].isPlain() {

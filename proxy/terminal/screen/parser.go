@@ -251,8 +251,8 @@ func (p *parser) collectByte(c byte) {
 	p.inters++
 }
 
-// beginDCS starts the string of a DCS. What selects the function is put before the data, as it
-// stands in dcsTable.
+// beginDCS starts the string of a DCS. The bytes that select the function come before its data, as
+// performDCS expects them.
 func (p *parser) beginDCS(final byte) {
 	p.str = p.str[:0]
 	if p.marker != 0 {
