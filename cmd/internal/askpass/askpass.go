@@ -1,7 +1,7 @@
 // Package askpass is the program gateway-askpass: sudo, git and ssh start it to ask for a password
-// (SUDO_ASKPASS, GIT_ASKPASS, SSH_ASKPASS). It has the user asked at their own terminal, and prints
-// the answer for the program that started it alone. As pinentry-gateway it asks for gpg-agent, and
-// with the argument credential it is a credential helper of git.
+// (SUDO_ASKPASS, GIT_ASKPASS, SSH_ASKPASS). It lets the gateway ask the user at their own terminal,
+// and prints the answer only for the program that started it. As pinentry-gateway it asks for
+// gpg-agent, and with the argument credential it is a credential helper of git.
 package askpass
 
 import (

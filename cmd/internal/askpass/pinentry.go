@@ -34,8 +34,8 @@ const (
 var errOthers = errors.New("no coding agent runs the program")
 
 // pinentry answers gpg-agent by the Assuan protocol (the manuals of Libassuan and of Pinentry). It
-// has the user asked for what a coding agent runs. For all else, and without a gateway, it runs the
-// system's own pinentry in its place.
+// asks the user, through the gateway, for programs of coding agents. For others, and without a
+// gateway, it runs the system's own pinentry.
 type pinentry struct {
 	in  *bufio.Reader
 	out io.Writer
@@ -129,8 +129,8 @@ func (p *pinentry) describeSelf(item string) string {
 	return assuanUnknown
 }
 
-// answerQuestion has the user asked, and writes what they said. It returns errOthers if the
-// question is for the system's pinentry.
+// answerQuestion asks the user through the gateway, and writes the answer. It returns errOthers
+// if the question is for the system's pinentry.
 func (p *pinentry) answerQuestion(verb, line string) error {
 	isSeen := false
 	q := secrets.Question{

@@ -1,5 +1,5 @@
 // Package coding prepares coding agents to run in their own interface while their conversation is
-// followed from elsewhere. It must not know where the conversation is shown.
+// followed from elsewhere. It does not depend on where the conversation is shown.
 package coding
 
 import (

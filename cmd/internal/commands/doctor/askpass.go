@@ -15,8 +15,8 @@ import (
 // shellTool says which of sudo, git and ssh can ask the user in an agent's shell tool, because it
 // passes on their variables.
 type shellTool struct {
-	asks  string // the programs that ask the user
-	lacks string // the programs that do not, and why; "" if all do
+	asks    string // the programs that ask the user
+	asksNot string // the programs that do not, and why; "" if all do
 }
 
 // shellTools holds the known agents' shell tools, found by experiment.
@@ -73,8 +73,8 @@ func (d *doctor) checkShellTool(name string) {
 		return
 	}
 	words := "in its shell tool " + tool.asks + " ask you at your terminal"
-	if tool.lacks != "" {
-		words += "; " + tool.lacks
+	if tool.asksNot != "" {
+		words += "; " + tool.asksNot
 	}
 	without := d.agentsWithoutAskpass(name)
 	if len(without) == 0 {

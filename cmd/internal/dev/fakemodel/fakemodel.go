@@ -1,7 +1,7 @@
 // Package fakemodel stands in for a language model, so that tests can drive real coding agents
 // without a network. Its HTTP handler implements those parts of Anthropic Messages, OpenAI
 // Responses, OpenAI Chat Completions and Gemini that the agents need. A function of the test
-// chooses the answers. The package must not know what the tools do.
+// chooses the answers. The package does not depend on what the tools do.
 package fakemodel
 
 import (

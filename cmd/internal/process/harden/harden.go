@@ -5,15 +5,17 @@ package harden
 
 // ProtectProcess closes this process to debuggers, and its memory, environment and descriptors to
 // readers. The programs that it starts inherit only its standard streams of the descriptors that it
-// was started with. It must be called first of all. It ignores failures: the process is then as
-// open as any other.
+// was started with. It must be the first call of a program. It ignores failures: the process
+// is then as open as any other.
 func ProtectProcess() {
 	closeMemory()
 	closeOnExec()
 }
 
-// CloseMemory does the first half of that, for a program that others have to see before.
+// CloseMemory closes this process to debuggers and other readers, but leaves descriptors as they
+// are. It is for a program that others have to inspect first.
 func CloseMemory() { closeMemory() }
 
-// OpenMemory undoes CloseMemory, for a program that holds no secret now and has to be seen again.
+// OpenMemory undoes CloseMemory, for a program that holds no secret now and has to be inspected
+// again.
 func OpenMemory() { openMemory() }

@@ -1,4 +1,4 @@
-// Package version names the build of a command. It must not know the command.
+// Package version describes the build of any command: its release, commit and day.
 package version
 
 import (

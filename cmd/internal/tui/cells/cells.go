@@ -1,4 +1,4 @@
-// Package cells fits text into columns of a terminal. It must not know what the text means.
+// Package cells fits text into columns of a terminal. It does not interpret the text.
 package cells
 
 import (

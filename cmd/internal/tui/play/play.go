@@ -1,6 +1,6 @@
 // Package play plays a recording in a person's terminal. It draws the rows that a page shows, with
-// a line below them for the author and the keys. It must not know sessions nor gateways, and writes
-// to the terminal alone.
+// a line below them for the author and the keys. It does not depend on sessions or gateways, and
+// writes only to the terminal.
 package play
 
 import (

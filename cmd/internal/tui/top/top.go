@@ -1,6 +1,6 @@
 // Package top shows all sessions in one screen of a person's terminal, where they answer agents'
-// questions and take keyboards back. It must not know how the gateway is reached, nor the owner's
-// key: decisions go out by a function.
+// questions and take keyboards back. It is independent of the connection to the gateway and of
+// the owner's key: [Config] has functions for decisions.
 package top
 
 import (
@@ -38,7 +38,7 @@ type Config struct {
 	In, Out *os.File
 }
 
-// ErrGone says that the gateway went away for good.
+// ErrGone is the error for a gateway that ended and was not replaced.
 var ErrGone = errors.New("the gateway is gone")
 
 // Run shows sessions until the person leaves, or ctx ends, and restores the terminal.
@@ -100,12 +100,12 @@ type model struct {
 
 	cols, rows int
 	all        []*row               // in the order in which they came
-	lacks      *protocol.Incomplete // what the list lacks, or nil
+	incomplete *protocol.Incomplete // why sessions are missing in the list, or nil
 	chosen     string               // the session under the cursor, even when rows move
 	top        int                  // the first shown row
 	status     string               // the result of the last decision
 	ticking    bool
-	asked      *question // that is open
+	asked      *question // the open one, or nil
 }
 
 // row is a session.
@@ -167,7 +167,7 @@ func (m *model) scheduleTick() fullscreen.Cmd {
 // applyChanges applies changes to the list. Rows keep their order, and new ones come last, so that
 // the cursor's row stays in place.
 func (m *model) applyChanges(c *protocol.SessionsChanged) {
-	m.lacks = c.Incomplete
+	m.incomplete = c.Incomplete
 	rows := make(map[string]*row, len(m.all))
 	for _, r := range m.all {
 		rows[r.SessionID] = r

@@ -66,8 +66,8 @@ func (m *model) sumLine() string {
 	}
 	words := fmt.Sprintf("%s, %s, agents type in %d", countNoun(run, "session"),
 		countNoun(ask, "question"), drive)
-	if m.lacks != nil {
-		words += "; incomplete: " + text.Incomplete(m.lacks, m.now())
+	if m.incomplete != nil {
+		words += "; incomplete: " + text.Incomplete(m.incomplete, m.now())
 	}
 	if ask > 0 {
 		return bold + cells.Cut(words, m.cols) + plain
