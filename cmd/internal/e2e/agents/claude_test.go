@@ -24,7 +24,7 @@ func TestClaudeCodeSeesAndDrivesVim(t *testing.T) {
 	s.Wait("bread") // vim shows the file's name before it has read the file
 	id := w.Session()
 
-	m := startMind(w, bin, world.Args{"command": "gateway", "args": []string{"mcp"}}, "put apples on my list")
+	m := promptClaude(w, bin, world.Args{"command": "gateway", "args": []string{"mcp"}}, "put apples on my list")
 	text := m.Next().Text
 	for _, want := range []string{
 		"put apples on my list", id + " rev ", `"vim -u NONE -n notes.txt" 100x24`, " screen, untrusted\nbread\n~\n",
@@ -50,7 +50,7 @@ func TestClaudeCodeOverHTTP(t *testing.T) {
 	s.Wait("bread") // vim shows the file's name before it has read the file
 	id := w.Session()
 
-	m := startMind(w, bin, world.Args{
+	m := promptClaude(w, bin, world.Args{
 		"type": "http", "url": strings.Replace(serving.URL, "ws", "http", 1) + "/mcp", "headers": world.Args{"Authorization": "Bearer " + token},
 	}, "what is on my list?")
 	require.Equal(t, 1, strings.Count(m.Next().Text, id+" rev "), "the hook tells the model of the terminal")
@@ -62,10 +62,10 @@ func TestClaudeCodeOverHTTP(t *testing.T) {
 	require.Zero(t, serving.Wait().Status)
 }
 
-// startMind runs a prompt with this MCP server and our prompt hook.
-func startMind(w *world.World, bin string, server world.Args, prompt string) *world.Mind {
+// promptClaude runs a prompt with this MCP server and our prompt hook.
+func promptClaude(w *world.World, bin string, server world.Args, prompt string) *world.PlayedModel {
 	w.T.Helper()
-	m, url := w.Mind()
+	m, url := w.PlayModel()
 	servers := w.WriteJSON("mcp.json", world.Args{"mcpServers": world.Args{"term": server}})
 	settings := w.WriteJSON("settings.json", world.Args{"hooks": world.Args{"UserPromptSubmit": []world.Args{
 		{"hooks": []world.Args{{"type": "command", "command": "gateway context || true"}}},
@@ -80,7 +80,7 @@ func startMind(w *world.World, bin string, server world.Args, prompt string) *wo
 func TestClaudeCodeAsksForPermissionInAConversation(t *testing.T) {
 	bin := claude(t)
 	w, s, o, id := world.StartTalk(t)
-	m, url := w.Mind()
+	m, url := w.PlayModel()
 	server := world.Args{"command": "gateway", "args": []string{"mcp", "--permission", "--session", id}}
 	m.StartAgent(bin, w.ClaudeEnv(url), "-p", "make files", "--mcp-config", w.WriteJSON("mcp.json", world.Args{"mcpServers": world.Args{"ask": server}}),
 		"--strict-mcp-config", "--setting-sources", "user", "--permission-mode", "default", "--permission-prompt-tool", "mcp__ask__approval_prompt")

@@ -25,7 +25,7 @@ func TestCodingAgents(t *testing.T) {
 			s := w.Terminal(100, 24)
 			s.Run("proxy --agent vim -u NONE -n notes.txt")
 			s.Wait("bread") // vim shows the file's name before it has read the file
-			m, url := w.Mind()
+			m, url := w.PlayModel()
 			env := c.SetUp(w, url)
 			connectMCP(w, c, bin, env)
 			m.StartAgent(bin, env, append(slices.Clone(c.Asks), "put apples on my list")...)
@@ -72,7 +72,7 @@ func connectMCP(w *world.World, c world.CodingAgent, bin string, env []string) {
 }
 
 // driveVim lets the agent see a list in vim, ask for the keyboard as called, and write to the list.
-func driveVim(m *world.Mind, s *world.Terminal, id, called string) {
+func driveVim(m *world.PlayedModel, s *world.Terminal, id, called string) {
 	m.W.T.Helper()
 	m.Call("terminal_list", nil, id, "vim -u NONE -n notes.txt", "keyboard: user")
 	m.Call("terminal_read", nil, id+" rev ", "bread\n")
@@ -88,7 +88,7 @@ func driveVim(m *world.Mind, s *world.Terminal, id, called string) {
 }
 
 // loseKeyboard lets the user take the keyboard back while the agent drives.
-func loseKeyboard(m *world.Mind, s *world.Terminal) {
+func loseKeyboard(m *world.PlayedModel, s *world.Terminal) {
 	m.W.T.Helper()
 	m.StartCall("terminal_send", world.Args{"text": "opears", "wait_for": "text", "value": "plums", "timeout_ms": 50_000})
 	s.Wait("pears")
@@ -99,7 +99,7 @@ func loseKeyboard(m *world.Mind, s *world.Terminal) {
 }
 
 // runOwnTerminal lets the agent use its own terminal, which needs no permission.
-func runOwnTerminal(m *world.Mind) {
+func runOwnTerminal(m *world.PlayedModel) {
 	m.W.T.Helper()
 	got := m.Call("terminal_run", world.Args{
 		"program": "bash", "args": []string{"-c", `read -p "your name? " name; echo "hello $name"`}, "wait_for": "waiting",

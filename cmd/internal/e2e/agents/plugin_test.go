@@ -51,7 +51,7 @@ func TestPlugins(t *testing.T) {
 			t.Cleanup(func() { w.Gateway("close", id); shown.Wait() })
 			w.MustGateway("wait", id, "--text", "SHOWN")
 			c := world.CodingAgents[slices.IndexFunc(world.CodingAgents, func(c world.CodingAgent) bool { return c.Name == p.agent })]
-			m, url := w.Mind()
+			m, url := w.PlayModel()
 			env := c.SetUp(w, url)
 			installPlugin(w, p, bin, env)
 			asks := c.Asks

@@ -23,7 +23,7 @@ func TestProgressOutlivesTheAgentsTimeLimit(t *testing.T) {
 			w := world.New(t)
 			user := w.Terminal(100, 24)
 			user.RunBash("")
-			m, url := w.Mind()
+			m, url := w.PlayModel()
 			env := c.SetUp(w, url)
 			connectMCP(w, c, bin, env)
 			text, err := os.ReadFile(w.Path(tt.config))

@@ -17,7 +17,7 @@ func TestClaudeCodesGitAsksTheUser(t *testing.T) {
 	a := newTool(t, "git")
 	heard := a.Overhear(a.id)
 	url := gitServer(a)
-	m, model := a.Mind()
+	m, model := a.PlayModel()
 	servers := a.WriteJSON("mcp.json", world.Args{"mcpServers": world.Args{"term": world.Args{"command": "gateway", "args": []string{"mcp"}}}})
 	m.StartAgent(bin, a.ClaudeEnv(model), "-p", "clone it", "--mcp-config", servers, "--strict-mcp-config",
 		"--settings", filepath.Join(contrib(t), "plugin/hooks/claude.json"), "--setting-sources", "user", "--allowedTools", "Bash,mcp__term")

@@ -53,7 +53,7 @@ func shellCall(command string) world.Args {
 
 // runTool lets the model run a command, does what the person does meanwhile, and returns what the
 // model reads of it.
-func (c *askingAgent) runTool(m *world.Mind, command string, meanwhile func()) (read string) {
+func (c *askingAgent) runTool(m *world.PlayedModel, command string, meanwhile func()) (read string) {
 	m.W.T.Helper()
 	m.StartCall(c.tool, c.call(command))
 	meanwhile()
@@ -83,7 +83,7 @@ func TestProgramsOfEachCodingAgentAskTheUser(t *testing.T) {
 			if got := s.as("test", "-x", bin).Wait(); got.Status != 0 {
 				t.Skipf("another user cannot run %s", bin)
 			}
-			m, model := s.Mind()
+			m, model := s.PlayModel()
 			env := s.setUp(c.name, model)
 			url := gitServer(s.tool)
 			m.Agent = s.start("exec env '" + strings.Join(env, "' '") + "' " + bin + " '" + strings.Join(append(slices.Clone(c.args), "install it"), "' '") + "' < /dev/null")

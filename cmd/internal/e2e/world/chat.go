@@ -61,7 +61,7 @@ func ChatAgentNamed(name string) ChatAgent {
 
 // Chatting is a gateway chat in a terminal, with an agent. The test plays the agent's model.
 type Chatting struct {
-	*Mind
+	*PlayedModel
 	S     *Terminal
 	Agent ChatAgent
 	Env   string // set before the command
@@ -73,7 +73,7 @@ func (w *World) NewChat(c ChatAgent) *Chatting {
 	if c.Programs == nil {
 		c.Programs = []string{c.Name}
 	}
-	m, url := w.Mind()
+	m, url := w.PlayModel()
 	m.Agent = w.Prepare("true") // the terminal runs the agent, not the test
 	dir := w.Path("agents")
 	require.NoError(w.T, os.Mkdir(dir, 0o700))
@@ -81,7 +81,7 @@ func (w *World) NewChat(c ChatAgent) *Chatting {
 		require.NoError(w.T, os.Symlink(FromNpm(w.T, program), filepath.Join(dir, program)))
 	}
 	env := append(c.SetUp(w, url), "PATH="+dir+":"+filepath.Join(Root, "bin")+":"+os.Getenv("PATH"))
-	return &Chatting{Mind: m, S: w.Terminal(100, 50), Agent: c, Env: "env '" + strings.Join(env, "' '") + "' "}
+	return &Chatting{PlayedModel: m, S: w.Terminal(100, 50), Agent: c, Env: "env '" + strings.Join(env, "' '") + "' "}
 }
 
 // Next waits for the agent's next question to the model.

@@ -16,7 +16,7 @@ import (
 // An agent that asks anew may leave its first question open for a while, or withdraw it.
 func TestAModelAnswersTheQuestionThatStands(t *testing.T) {
 	w := world.New(t)
-	m, url := w.Mind()
+	m, url := w.PlayModel()
 	m.Agent = w.Prepare("true")
 	asks := func(text string) (answer <-chan string, takeBack context.CancelFunc) {
 		ctx, cancel := context.WithCancel(w.Ctx)
