@@ -198,7 +198,7 @@ func TestAnAgentThatClaudeStartsAsksItsUser(t *testing.T) {
 	s.Run(env + "gateway chat")
 	s.Wait("→ You:")
 	id := w.Session()
-	world.WaitRead(w, id, "answered where claude talks")
+	world.WaitRead(w, id, "answered where you talk to claude")
 	s.Typed("gateway chat --with gemini leave")
 	s.Press("Enter")
 	s.Wait("? May agent gemini use ")
