@@ -81,7 +81,7 @@ func talkTo(
 		return err
 	}
 	if _, err := exec.LookPath(in.program); err != nil { // before there is a session to list
-		return notStarted(agent, &stdio.NotInstalledError{
+		return startError(agent, &stdio.NotInstalledError{
 			Program: in.program, Cause: errors.Unwrap(err),
 		})
 	}
