@@ -40,7 +40,7 @@ type outbox struct {
 	counters *counters
 
 	mu      sync.Mutex
-	turn    func() // see [Peer.Carry]; nil if waitPop waits instead
+	turn    func() // see [Peer.SetNotify]; nil if waitPop waits instead
 	carrier *carrier
 	busy    bool // turn is due or running
 	queue   list.List
