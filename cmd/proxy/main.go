@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"terminalproxy/cmd/internal/config/proxyflags"
 	"terminalproxy/cmd/internal/hooks/onevent"
@@ -148,6 +149,10 @@ func reportFailure(stderr io.Writer, err error) int {
 	}
 	if start, ok := errors.AsType[*child.StartError](err); ok {
 		status, hint = start.Status, start.Hint
+	}
+	// proxy has no commands, but many programs do
+	if word, ok := strings.CutSuffix(err.Error(), ": command not found"); ok && (word == "help" || word == "version") {
+		hint = "proxy takes the name of a program to run; did you mean: proxy --" + word
 	}
 	if short, ok := errors.AsType[*limits.Shortage](err); ok {
 		hint = short.Hint

@@ -38,6 +38,8 @@ func TestTheExitStatusIsTheProgramsOrNamesTheFailureR60(t *testing.T) {
 		{"proxy --agent sh -c 'exit 3'", 3, ""},
 		{"proxy --agent sh -c 'kill -TERM $$'", 128 + 15, ""},
 		{"proxy nosuchprogram", 127, "proxy: nosuchprogram: command not found"},
+		{"proxy help", 127, "hint: proxy takes the name of a program to run; did you mean: proxy --help"},
+		{"proxy --agent version", 127, "did you mean: proxy --version"},
 		{"proxy ./nosuchfile", 127, "proxy: ./nosuchfile: no such file or directory"},
 		{"proxy /no/such", 127, "proxy: /no/such: no such file or directory"},
 		{"proxy /etc/passwd", 126, "proxy: /etc/passwd: permission denied"},
