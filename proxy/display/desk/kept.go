@@ -125,8 +125,8 @@ func (c *Config) canShowKept(on size) bool {
 		c.CanKeep()
 }
 
-// unseen says why an answer is kept no longer whose sign cannot be shown.
-const unseen = "no sign can say so here"
+// unseen is why an answer is no longer kept when the user could not read that it is.
+const unseen = "its sign can no longer be shown"
 
 // keepLocked keeps an answer to the first question, and reports whether it does. It needs memory
 // that stays in place, and an agent that runs.
@@ -192,7 +192,9 @@ func (d *Desk) useKeptLocked(m *protocol.SecretAsk, to hpke.PublicKey) (remark s
 	switch {
 	case m.Again || slices.Contains(k.served, askerOf(m)):
 		why = k.program + " asks again"
-	case err != nil || !d.conf.canShowKept(d.screen):
+	case err != nil:
+		why = "it could not be encrypted for " + k.program
+	case !d.conf.canShowKept(d.screen):
 		why = unseen
 	}
 	if why != "" {
