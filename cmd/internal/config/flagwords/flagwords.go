@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"terminalproxy/cmd/internal/config/spelling"
 )
 
 // FindSimilar returns the flag of the set, with its dashes, that the user may have meant by an
@@ -22,35 +24,16 @@ func FindSimilar(err error, set *pflag.FlagSet) string {
 	if len(name) < 2 {
 		return ""
 	}
-	best, least := "", 3 // fewer changes than that, as cobra allows for a command
+	var known []string
 	set.VisitAll(func(f *pflag.Flag) {
-		if n := countEdits(name, f.Name); n < least && !f.Hidden {
-			best, least = "--"+f.Name, n
+		if !f.Hidden {
+			known = append(known, f.Name)
 		}
 	})
-	return best
-}
-
-// countEdits returns how many letters have to be added, removed or replaced to make b from a: the
-// Levenshtein distance.
-func countEdits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	if like := spelling.NearestName(name, known); like != "" {
+		return "--" + like
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ""
 }
 
 // Explain returns the fault and the next step; ok is false if the error's own text is good enough.

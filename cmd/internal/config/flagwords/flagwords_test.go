@@ -66,7 +66,7 @@ func TestSimilarFlags(t *testing.T) {
 	require.NoError(t, set.MarkHidden("secret"))
 	for arg, want := range map[string]string{
 		"--agents": "--agent", "--agnet": "--agent", "-agent": "--agent", "--gran=type": "--grant",
-		"--nope": "", "-a": "", "--agents-may": "", "--secrt": "", "--": "",
+		"--nope": "", "-a": "", "--agents-may": "--agents-may-approve", "--secrt": "", "--": "",
 	} {
 		require.Equal(t, want, flagwords.FindSimilar(set.Parse([]string{arg}), set), arg)
 	}

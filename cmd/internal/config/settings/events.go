@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"terminalproxy/cmd/internal/config/spelling"
 	"terminalproxy/cmd/internal/hooks/onevent"
 	"terminalproxy/proxy/display/events"
 )
@@ -90,7 +91,7 @@ func eventRule(table map[string]any) (rule onevent.Rule, key, wrong, hint string
 	for _, name := range rule.Events {
 		if !slices.Contains(events.Names, name) {
 			hint = "the events are: " + strings.Join(events.Names, ", ")
-			if like := nearestName(name, events.Names); like != "" {
+			if like := spelling.NearestName(name, events.Names); like != "" {
 				hint = "did you mean: " + like
 			}
 			return rule, keyEvent, fmt.Sprintf("unknown event %.40q", name), hint

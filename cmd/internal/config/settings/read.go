@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"terminalproxy/cmd/internal/config/spelling"
 )
 
 // File is a file that was read: a table of settings and of further tables.
@@ -229,7 +231,7 @@ func (t *Table) LineError(line int, hint, format string, args ...any) *Error {
 // name should be.
 func (t *Table) UnknownNameError(line int, kind, name string, known []string) *Error {
 	hint := "the " + kind + "s are: " + strings.Join(known, ", ")
-	if like := nearestName(name, known); like != "" {
+	if like := spelling.NearestName(name, known); like != "" {
 		hint = "did you mean: " + like
 	}
 	return t.LineError(line, hint, "unknown %s %.40q", kind, name)

@@ -110,16 +110,6 @@ func numbered(name, rest string, n int) (all []string) {
 	return all
 }
 
-func TestTheNearestName(t *testing.T) {
-	known := []string{"yield", "reclaim-key", "agent", "allow-escapes", "allow-remote-grant", "cols", "log", "log-level"}
-	for name, want := range map[string]string{
-		"yied": "yield", "Yield": "yield", "reclaim_key": "reclaim-key", "agents": "agent", "col": "cols", "lg": "log", "logs": "log",
-		"allow-remote": "allow-remote-grant", "zzz": "", "": "", "x": "", "loglevel": "log-level",
-	} {
-		require.Equal(t, want, nearestName(name, known), name)
-	}
-}
-
 // What is no file of the user's alone is refused by name, and never waited for.
 func TestOnlyTheUsersOwnFileIsRead(t *testing.T) {
 	path := userFile(t, "[proxy]\n")

@@ -1,10 +1,11 @@
-package settings
+// Package spelling suggests what a misspelt name of a flag or a setting was meant to be.
+package spelling
 
 import "strings"
 
-// nearestName returns the known name that name is most likely a slip of, or "". Two letters may
+// NearestName returns the known name that the user most likely meant, or "". Two letters may
 // differ, or the end be missing.
-func nearestName(name string, known []string) (like string) {
+func NearestName(name string, known []string) (like string) {
 	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 	best := 3
 	for _, k := range known {
@@ -19,8 +20,8 @@ func nearestName(name string, known []string) (like string) {
 	return like
 }
 
-// editDistance counts the letters to change, add and leave out between two names (Levenshtein), up
-// to 3.
+// editDistance returns the Levenshtein distance of two names: how many letters have to be added,
+// removed or replaced. It is at most 3.
 func editDistance(a, b string) int {
 	if len(a) > len(b)+2 || len(b) > len(a)+2 {
 		return 3
