@@ -7,6 +7,7 @@ import (
 
 	"terminalproxy/cmd/internal/dev/fakemodel"
 	"terminalproxy/cmd/internal/e2e/world"
+	"terminalproxy/protocol"
 	"terminalproxy/proxy/chat"
 
 	"github.com/stretchr/testify/require"
@@ -175,6 +176,7 @@ func TestClaudeIsResumedBesideItsInterface(t *testing.T) {
 		"question": "Which colour?", "header": "Colour", "multiSelect": false, "options": []world.Args{{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}},
 	}}}})
 	b.WaitForLog("Which colour?")
+	w.WaitForChat(b.ID, protocol.ChatAsks) // the log names the tool call before its hook asks
 	b.Person.Run("gateway chat answer " + b.ID + " --reply 2")
 	b.Person.Wait("send this answer?")
 	b.Person.Typed("y\n")
