@@ -83,7 +83,7 @@ func TestSudoRunsNoHelper(t *testing.T) {
 			got := s.start(`sudo -u ` + account + ` env TERMINALPROXY_DIR="$TERMINALPROXY_DIR" "$SUDO_ASKPASS" "[sudo] password for x: " < /dev/null | cat`)
 			s.Until(func() bool {
 				require.NotContains(t, s.desk.Screen(), "wants your password")
-				return strings.Contains(got.Err.String(), "the answer would go elsewhere than to the program that asks")
+				return strings.Contains(got.Err.String(), "the answer would not go to the program that asks")
 			}, got.Err.String)
 			require.Empty(t, got.Wait().Out)
 		})
