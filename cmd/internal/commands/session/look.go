@@ -254,6 +254,9 @@ func waitAndPrint(
 	if ask.Until.Changed {
 		ask.AfterSeq = now.Frame.Seq
 	}
+	if !env.JSON { // a later read may find no gateway: that of the only session ends with it
+		ask.SinceSeq, ask.Scrollback = now.Frame.Seq, protocol.MaxHistory
+	}
 	got, err := c.Wait(ctx, ask)
 	if err != nil {
 		return nil, err
@@ -272,35 +275,63 @@ func printWait(
 	case got.Frame == nil:
 		return env.PrintNotes(got.Notes)
 	case got.ExitCode != nil && !text.IsLastFrame(before):
-		return printEnd(ctx, env, c, s, got.Frame, before, tokens, text.Messages(got.Notes))
+		return printEnd(env, s, got.Read(), before, tokens, text.Messages(got.Notes))
 	}
-	return printPage(env, text.WithMessages(got.Notes, screenHeader(s, got.Frame)), got.Frame,
-		dialect.Whole(got.Frame, 0), tokens)
+	shown := *got.Frame
+	lines, known := text.Screen(before, &shown)
+	if !known {
+		again, err := c.Read(ctx, &protocol.Read{SessionID: s.SessionID})
+		if err != nil {
+			return err
+		}
+		shown, lines = *again.Frame, again.Frame.Screen.Lines
+	}
+	shown.Screen.Lines, shown.Since = lines, 0
+	return printPage(env, text.WithMessages(got.Notes, screenHeader(s, &shown)), &shown,
+		dialect.Whole(&shown, 0), tokens)
 }
 
-// printEnd prints the output between a screen and the program's end, and the last screen, after the
-// earlier text.
-func printEnd(
-	ctx context.Context, env *cli.Env, c *client.Client, s protocol.SessionInfo,
-	last, before *protocol.Frame, tokens int, said string,
-) error {
-	if said != "" {
-		said += "\n"
-	}
+// endPatience bounds the read of what an ended program printed. The gateway may have ended with it;
+// another process takes over within a second.
+const endPatience = time.Second
+
+// readEnd reads what was printed between a screen and the program's end, or returns last alone.
+func readEnd(
+	ctx context.Context, c *client.Client, s protocol.SessionInfo, last, before *protocol.Frame,
+) *protocol.ReadResult {
+	ctx, cancel := context.WithTimeout(ctx, endPatience)
+	defer cancel()
 	got, err := c.Read(ctx, &protocol.Read{
 		SessionID:  s.SessionID,
 		SinceSeq:   before.Seq,
 		Follow:     true,
 		Scrollback: protocol.MaxHistory,
 	})
-	if err != nil || len(text.HistoryRows(got)) == 0 || got.Frame.Since == 0 {
-		return printPage(env, said+screenHeader(s, last), last, dialect.Whole(last, 0), tokens)
+	if err != nil {
+		return &protocol.ReadResult{SessionID: s.SessionID, Frame: last}
 	}
+	return got
+}
+
+// printEnd prints the output between a screen and the program's end, and the last screen, after the
+// earlier text.
+func printEnd(
+	env *cli.Env, s protocol.SessionInfo, got *protocol.ReadResult, before *protocol.Frame,
+	tokens int, said string,
+) error {
+	if said != "" {
+		said += "\n"
+	}
+	since := got.Frame.Since
 	lines, known := text.Screen(before, got.Frame)
 	if known {
 		got.Frame.Screen.Lines, got.Frame.Changed, got.Frame.Moved = lines, nil, 0
 	}
-	head := said + screenHeader(s, got.Frame) + text.UnseenWarning("row of history", got.HiddenText)
+	head := said + screenHeader(s, got.Frame)
+	if len(text.HistoryRows(got)) == 0 || since == 0 {
+		return printPage(env, head, got.Frame, dialect.Whole(got.Frame, 0), tokens)
+	}
+	head += text.UnseenWarning("row of history", got.HiddenText)
 	return printPage(env, head, got.Frame, dialect.Ended(got, before.Seq), tokens)
 }
 

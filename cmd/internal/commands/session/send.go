@@ -303,7 +303,7 @@ func printSent(
 	shown := *frame
 	shown.Screen.Lines = lines
 	if text.IsLastFrame(frame) {
-		return printEnd(ctx, env, c, s, &shown, before, tokens,
+		return printEnd(env, s, readEnd(ctx, c, s, &shown, before), before, tokens,
 			text.Join(text.Messages(notes), receipt))
 	}
 	return printPage(env, text.Join(text.Messages(notes), text.Join(receipt, screenHeader(s, frame))), frame,
