@@ -87,7 +87,7 @@ func statusOfKilled(cmd *exec.Cmd, stderr io.Writer) int {
 	return statusFailure
 }
 
-// startBehind starts this program anew, in a session of its own and without a terminal.
+// startBehind starts this program again, in a session of its own and without a terminal.
 func startBehind(args []string) (*net.UnixConn, *exec.Cmd, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {

@@ -1,4 +1,4 @@
-// The proxy needs no more processors than it starts with, so the runtime need not count them anew
+// The proxy never needs more processors than it starts with, so the runtime does not recount them
 // every second.
 //
 //go:debug updatemaxprocs=0

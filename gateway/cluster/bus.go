@@ -35,7 +35,7 @@ type bus interface {
 	// removeKey is write with a removal in place of a value.
 	removeKey(key string, revision uint64) error
 	// directoryRecreated reports whether the directory was lost since the last call, and created
-	// anew without its keys.
+	// again without its keys.
 	directoryRecreated() bool
 	// isOnline reports whether the bus can be reached now.
 	isOnline() bool

@@ -230,7 +230,7 @@ func (c *claims) renewClaims() {
 	}
 }
 
-// refillBucket writes the claims into a bucket that was lost and created anew.
+// refillBucket writes the claims into a bucket that was lost and recreated.
 func (c *claims) refillBucket() {
 	if c.bus.directoryRecreated() {
 		c.log.Warn("cluster: the directory was lost: this gateway enters its sessions again")

@@ -100,7 +100,7 @@ func (l *route) enqueueLetter(outgoing letter) {
 	signal(l.wake)
 }
 
-// requestRepaint asks for live output anew, if the participant follows any.
+// requestRepaint asks for live output again, if the participant follows any.
 func (l *route) requestRepaint() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

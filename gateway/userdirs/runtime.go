@@ -1,5 +1,5 @@
 // Package userdirs finds the user's own directories and files: the directory of the local gateway's
-// socket, and lasting files. It creates only the former; the others need not exist.
+// socket, and lasting files. It creates only the former; the others may be missing.
 package userdirs
 
 import (

@@ -51,7 +51,7 @@ type Config struct {
 	// refusal counts as an answer: see [handshake.Gateways].
 	Others []Door
 	// Moved is called before Up if another gateway than before was reached. together means that the
-	// two share a cluster, so that those who look continue; otherwise the session was opened anew
+	// two share a cluster, so that those who look continue; otherwise the session was opened again
 	// there. Skipped is called for a gateway that was skipped because its certificate is wrong. Both
 	// may be nil.
 	Moved   func(to string, together bool)

@@ -124,7 +124,7 @@ func (c *channel) forgetTerminal(id string) {
 	}
 }
 
-// endWait ends the continued wait of a terminal, because the agent waits anew.
+// endWait ends the continued wait of a terminal, because the agent waits again.
 func (c *channel) endWait(id string) {
 	if c == nil {
 		return

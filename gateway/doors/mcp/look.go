@@ -295,7 +295,7 @@ func (s *toolset) waitForFact(
 		return "", err
 	}
 	s.channel.endWait(info.SessionID)
-	// Output since then counts, and only what is new since then is shown.
+	// Only output since then counts and is shown.
 	since, err := s.completeWait(ctx, info, in, ask)
 	if err != nil {
 		return "", err

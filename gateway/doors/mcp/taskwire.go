@@ -47,7 +47,7 @@ type taskParams struct {
 	mcp.ParamsBase
 
 	TaskID string `json:"taskId"`
-	// InputResponses belong to tasks/update. Tasks here ask for none.
+	// InputResponses belong to tasks/update. Tasks here never ask for input.
 	InputResponses map[string]any `json:"inputResponses,omitempty"`
 }
 
@@ -58,7 +58,7 @@ type emptyAnswer struct {
 }
 
 // supportsTasks reports whether the client of a request supports tasks. Each request declares this
-// anew; earlier ones do not count.
+// again; earlier ones do not count.
 func supportsTasks(meta map[string]any) bool {
 	version, _ := meta[mcp.MetaKeyProtocolVersion].(string)
 	capabilities, _ := meta[mcp.MetaKeyClientCapabilities].(map[string]any)

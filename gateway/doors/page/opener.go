@@ -26,7 +26,7 @@ type Opener struct {
 // maxQueued bounds the messages that an opener has not read.
 const maxQueued = 64
 
-// finalError ends an opener that need not reconnect.
+// finalError ends an opener that should not reconnect.
 type finalError struct{ error }
 
 func (f finalError) Unwrap() error { return f.error }

@@ -15,7 +15,7 @@ import (
 	"terminalproxy/proxy/terminal/keys"
 )
 
-// maxShifts bounds how often an input is judged anew because the program changed before the write.
+// maxShifts bounds how often an input is judged again because the program changed before the write.
 // After that the user decides.
 const maxShifts = 8
 

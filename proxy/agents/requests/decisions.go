@@ -85,7 +85,7 @@ func (d *decisions) decideThen(requestID string, decide func(now time.Time) erro
 }
 
 // decideMute mutes an agent or lets it speak again. An unmuting decision works once: it cannot be
-// repeated after the user has muted the agent anew.
+// repeated after the user has muted the agent again.
 func (d *decisions) decideMute(m *protocol.ControlDecide, by string) {
 	name := d.book.ResolveName(m.AgentName)
 	d.decideAndReply(m.RequestID, func(now time.Time) error {

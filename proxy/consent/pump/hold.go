@@ -125,7 +125,7 @@ func (q *jobs) holdForUser(now time.Time, job *pending, pieces []Piece) (free bo
 }
 
 // applyDecision applies the decision about a held input. Confirmed input is prepared again: its
-// conditions must hold when it is typed, not when it was shown. Its time limit starts anew, in case
+// conditions must hold when it is typed, not when it was shown. Its time limit starts again, in case
 // the user still types.
 func (q *jobs) applyDecision(now time.Time) {
 	if len(q.queue) == 0 || q.queue[0].Life.State() != Held {

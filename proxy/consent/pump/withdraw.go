@@ -18,7 +18,7 @@ func (p *Pump) WithdrawInput(id string, begun bool) {
 	})
 }
 
-// giveUp cuts off the pieces of a job that the program need not get.
+// giveUp cuts off the pieces of a job that the program should not get.
 func (q *jobs) giveUp(now time.Time, at int) {
 	job := q.queue[at]
 	var rest []Piece
@@ -41,7 +41,7 @@ func (q *jobs) giveUp(now time.Time, at int) {
 	}
 	q.answerJob(at, GivenUp, nil)
 	if at == 0 && q.Control.IsLineOccupied() {
-		q.Control.VacateLine(now) // the next input is checked anew
+		q.Control.VacateLine(now) // the next input is checked again
 	}
 }
 

@@ -49,7 +49,7 @@ type Control interface {
 // Copier carries the program's output to those who watch. Its methods may be called from any
 // goroutine.
 type Copier interface {
-	// Repaint has what the proxy shows drawn anew, and tries the whole screen again where it is
+	// Repaint has what the proxy shows drawn again, and tries the whole screen again where it is
 	// due; ResendScreen has the whole screen sent.
 	Repaint()
 	ResendScreen()
@@ -174,7 +174,7 @@ func (a *Clients) removeClient(now time.Time, viewer string) {
 	a.fitSession(last)
 }
 
-// DetachAll lets everybody go: the way to them is lost. Those still there attach anew. It belongs
+// DetachAll lets everybody go: the way to them is lost. Those still there attach again. It belongs
 // to the pump's goroutine.
 func (a *Clients) DetachAll(now time.Time) {
 	a.Terminal.SetWatched(false)

@@ -454,7 +454,7 @@ func (p *Painter) erasePicture(dst []byte, m *screen.Screen, afresh bool) []byte
 	return dst
 }
 
-// RedrawTitle sets the title anew, for a person whose window has no title yet. The model's
+// RedrawTitle sets the title again for a person whose window has no title yet. The model's
 // goroutine calls it.
 func (p *Painter) RedrawTitle() { p.titleCount = ^uint64(0) }
 

@@ -23,7 +23,7 @@ const (
 )
 
 // procFiles reads files about processes (proc(5)). It keeps their descriptors from one look to the
-// next: the kernel makes such a file anew for each read, with the checks of access for that read, so
+// next: the kernel makes such a file for each read, with the checks of access for that read, so
 // a kept descriptor takes one system call in place of three.
 //
 // A descriptor belongs to one process for good. Once that is gone reads fail, also when another

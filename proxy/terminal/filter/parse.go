@@ -138,7 +138,7 @@ func (s *scan) parseControl(at, body int) sequence {
 			return sequence{at: at, end: i, fate: dropString, skip: tooLong}
 		case size == 0:
 			return sequence{}
-		case c == can || c == sub: // st begins anew, and others have ended
+		case c == can || c == sub: // st begins again, and others have ended
 			p, body = params{}, i+1
 		case isSkipped(c):
 		case c == esc, c >= firstTextRune && (folded < ' ' || folded >= '@'), c >= 0x80 && c < 0xa0:

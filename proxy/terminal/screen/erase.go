@@ -19,7 +19,7 @@ func (t *terminal) eraseRows(from, to int) {
 
 // eraseCells erases the columns [from, to) of row y. A whole row is no longer the rest of the one
 // before: what a shell prints there after output without a line end is a line of its own when it is
-// wrapped anew.
+// wrapped again.
 func (t *terminal) eraseCells(y, from, to int) {
 	t.clearCells(y, from, to)
 	if from == 0 && to == t.cols {

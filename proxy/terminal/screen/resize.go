@@ -7,7 +7,7 @@ import (
 )
 
 // Resize gives the screen another size. Lines of the main screen and of the history are wrapped
-// anew; the alternate screen is cut or padded, because its program repaints it. Sizes outside the
+// again; the alternate screen is cut or padded, because its program repaints it. Sizes outside the
 // limits are clamped.
 func (s *Screen) Resize(cols, rows int) {
 	cols, rows = clamp(cols, minSize, MaxCols), clamp(rows, minSize, MaxRows)
@@ -84,7 +84,7 @@ func (r *row) croppedTo(cols int) *row {
 	return n
 }
 
-// reflower wraps lines anew, row by row: the newest rows fill the screen, those before them a new
+// reflower wraps lines again, row by row: the newest rows fill the screen, those before them a new
 // history.
 type reflower struct {
 	t     *terminal

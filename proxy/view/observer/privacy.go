@@ -16,7 +16,7 @@ import (
 const checkEvery = 50 * time.Millisecond
 
 // nameFor is how long the name of the foreground program stays valid while output flows: finding it
-// takes several system calls. It is found anew before anything is shown or typed.
+// takes several system calls. It is checked again before anything is shown or typed.
 const nameFor = 20 * time.Millisecond
 
 // privacy keeps from agents what they must not see: the output while a secret is typed, and the

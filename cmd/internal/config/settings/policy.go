@@ -112,7 +112,7 @@ func (f *File) NeverRules() policy.Set {
 	return policy.Set{Never: never}
 }
 
-// PolicyNow reads the rules of the user's configuration anew. With an error it returns the rules
+// PolicyNow reads the rules of the user's configuration again. With an error it returns the rules
 // that count all the same.
 func PolicyNow() (policy.Set, error) {
 	file, err := User()

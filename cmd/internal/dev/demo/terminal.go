@@ -22,7 +22,8 @@ const (
 	frameCols                  = 5 // of the margin and the frame around a screen
 )
 
-// chooseCols returns the width of the user's terminal for a window of so many columns, 0 for none.
+// chooseCols returns the width of the user's terminal for the width of the window, in columns. The
+// window's is 0 if it is unknown.
 func chooseCols(window int) int {
 	if window == 0 {
 		return mostCols

@@ -25,7 +25,7 @@ func (a *account) Model(think fakemodel.Think) (url string) {
 }
 
 // question is an agent's question to its model. Each is answered separately: an agent withdraws a
-// question when its user says more, and asks anew; it would never read an answer to the first.
+// question when its user says more, and asks again; it would never read an answer to the first.
 type question struct {
 	fakemodel.Request
 	Ctx    context.Context //nolint:containedctx // ends when the agent withdraws the question

@@ -52,7 +52,7 @@ func (d *display) resetModes() {
 }
 
 // writeOrForget writes to the terminal. If that takes no output, as after Ctrl+S, the whole view is
-// drawn anew.
+// drawn again.
 func (d *display) writeOrForget(b []byte) error {
 	err := d.terminal.WriteAll(b, drawPatience)
 	if errors.Is(err, tty.ErrAgain) {

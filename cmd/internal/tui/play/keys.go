@@ -54,7 +54,7 @@ func (m *model) leapStart() time.Duration {
 	return m.now
 }
 
-// togglePause stops and goes on. At the end it begins anew.
+// togglePause stops and goes on. At the end it begins again.
 func (m *model) togglePause() fullscreen.Cmd {
 	m.playing = !m.playing
 	switch {
