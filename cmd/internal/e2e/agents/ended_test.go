@@ -182,8 +182,8 @@ func TestASearchFindsALineThatWraps(t *testing.T) {
 	for cols := 20; cols <= 22; cols++ {
 		s := w.Terminal(cols, 24)
 		s.Run(`proxy --agent bash -c "echo ` + line + `; read -r; seq 300; read -r"`)
-		s.Wait(": end")
 		id := w.Session()
+		w.MustGateway("wait", id, "--waiting") // the terminal shows the words in the command line, too
 		found := func() {
 			t.Helper()
 			got := w.MustGateway("read", id, "--match", "option that is not known, and more words")

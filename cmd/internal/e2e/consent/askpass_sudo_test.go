@@ -65,7 +65,7 @@ func newSudoer(t *testing.T, programs ...string) *sudoer {
 	for _, name := range []string{"proxy", "gateway"} {
 		data, err := os.ReadFile(filepath.Join(world.Root, "bin", name))
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o755))
+		require.NoError(t, world.WriteProgram(filepath.Join(dir, name), data, 0o755))
 	}
 	require.NoError(t, os.Chmod(dir, 0o755))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "run"), 0o700))

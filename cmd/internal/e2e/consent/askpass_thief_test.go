@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/e2e/world"
 )
 
 // thief is a helper of an attacker's that sudo starts. The process shows the gateway a genuine
@@ -44,7 +46,7 @@ func TestNoOneTakesTheHelpersPlace(t *testing.T) {
 	socket := filepath.Join(s.dir, "run", "gateway.sock")
 	require.FileExists(t, socket)
 	run := func(script string) (stderr string) {
-		require.NoError(t, os.WriteFile(filepath.Join(s.dir, "thief"), []byte(script), 0o755))
+		require.NoError(t, world.WriteProgram(filepath.Join(s.dir, "thief"), []byte(script), 0o755))
 		got := s.start("export THIEF_HELPER=$SUDO_ASKPASS THIEF_SOCKET=" + socket + " SUDO_ASKPASS=$PWD/thief; sudo -k; sudo id -u")
 		hasEnded := func() bool {
 			select {

@@ -64,12 +64,7 @@ func newNobody(w *world.World) (*syscall.SysProcAttr, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The lock keeps other tests from forking while the file is open; otherwise it could not be run
-	// (ETXTBSY).
-	syscall.ForkLock.RLock()
-	err = os.WriteFile(filepath.Join(w.Dir, "probe"), self, 0o755)
-	syscall.ForkLock.RUnlock()
-	if err != nil {
+	if err = world.WriteProgram(filepath.Join(w.Dir, "probe"), self, 0o755); err != nil {
 		return nil, err
 	}
 	err = filepath.WalkDir(w.Dir, func(path string, _ fs.DirEntry, err error) error {

@@ -130,9 +130,20 @@ func (a *account) Write(name, content string) string {
 // WriteScript writes a file that the world's programs can run.
 func (a *account) WriteScript(name, content string) string {
 	a.T.Helper()
-	path := a.Write(name, content)
-	require.NoError(a.T, os.Chmod(path, 0o700))
+	path := a.Path(name)
+	require.NoError(a.T, WriteProgram(path, []byte(content), 0o700))
 	return path
+}
+
+// WriteProgram writes a file that can be run at once. The lock keeps other tests from forking while
+// the file is open: the kernel does not run a file that a child has open for writing (ETXTBSY).
+func WriteProgram(path string, content []byte, mode os.FileMode) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, content, mode); err != nil {
+		return err
+	}
+	return os.Chmod(path, mode) // an existing file keeps its mode otherwise
 }
 
 func (a *account) Content(name string) string {
