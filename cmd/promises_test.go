@@ -25,7 +25,7 @@ var (
 	namedTest    = regexp.MustCompile("`((?:Test|Benchmark|Fuzz)\\w+)`(?: \\(([\\w/]+)\\))?")
 	declaredTest = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w+)\(`)
 	testNumber   = regexp.MustCompile(`R([0-9]+)`)
-	testNumbers  = regexp.MustCompile(`(R[0-9]+)+$`)
+	testNumbers  = regexp.MustCompile(`(R[0-9]+)+(_(Root)?(Client)?)?$`)
 	sceneNumber  = regexp.MustCompile(`\bR([0-9]+)\b`)
 )
 

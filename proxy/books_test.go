@@ -225,7 +225,7 @@ func (x *round) read() int {
 // For random inputs, programs and moments at which the user takes the keyboard back or a key ends
 // the program, the receipts add up to what the programs read, to the byte. RECEIPTS_SEED repeats a
 // run, and RECEIPTS_ROUNDS sets the number of sessions.
-func TestTheReceiptsAreWhatTheProgramsRead(t *testing.T) {
+func TestTheReceiptsAreWhatTheProgramsRead_Client(t *testing.T) {
 	rounds, workers := 60, 6
 	if os.Getenv("CLIENTS") != "" {
 		rounds = 1000

@@ -123,7 +123,7 @@ func sdk(t *testing.T, name string) (root string) {
 
 // Both generations of the TypeScript SDK drive the server, over stdio and over HTTP: tools, errors,
 // progress, cancellation, resources and their subscriptions.
-func TestTypeScriptClients(t *testing.T) {
+func TestTypeScriptClients_Client(t *testing.T) {
 	for _, c := range []struct{ script, name, era string }{
 		{"sdk1.mjs", "@modelcontextprotocol/sdk", ""},
 		{"sdk2.mjs", "@modelcontextprotocol/client", "legacy"},

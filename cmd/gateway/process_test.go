@@ -165,7 +165,7 @@ func inspector(t *testing.T) string {
 }
 
 // Over standard input and output, where the inspector starts the server, and over HTTP.
-func TestInspectorInBothEras(t *testing.T) {
+func TestInspectorInBothEras_Client(t *testing.T) {
 	bin := inspector(t)
 	h := serveHTTP(t)
 	self, err := os.Executable()

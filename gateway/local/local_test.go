@@ -175,7 +175,7 @@ func TestListenLocalHoldsThePlace(t *testing.T) {
 }
 
 // R41: the directory keeps other users out. If it does not, the kernel's report of the peer does.
-func TestSecondUserIsRefusedR41(t *testing.T) {
+func TestSecondUserIsRefusedR41_Root(t *testing.T) {
 	needsRoot(t, "to be another user")
 	const nobody = 65534
 	dir := shortDir(t)

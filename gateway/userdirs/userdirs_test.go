@@ -58,7 +58,7 @@ func TestRuntimeDirThatIsTooLong(t *testing.T) {
 	require.True(t, isDir)
 }
 
-func TestRuntimeDirOfAnotherUserIsRefused(t *testing.T) {
+func TestRuntimeDirOfAnotherUserIsRefused_Root(t *testing.T) {
 	needsRoot(t, "to make a directory of another user")
 	path := filepath.Join(t.TempDir(), "stranger")
 	require.NoError(t, os.Mkdir(path, 0o700))

@@ -64,8 +64,8 @@ func headlessCases(t *testing.T) []headlessCase {
 	return cases
 }
 
-// TestLooksAsXterm compares colours and attributes cell by cell with @xterm/headless.
-func TestLooksAsXterm(t *testing.T) {
+// TestLooksAsXterm_Client compares colours and attributes cell by cell with @xterm/headless.
+func TestLooksAsXterm_Client(t *testing.T) {
 	if os.Getenv("CLIENTS") == "" {
 		t.Skip("a test of real clients: make clients runs it")
 	}

@@ -125,7 +125,7 @@ func TestASettingsFileThatOthersCanWriteIsRefused(t *testing.T) {
 	refused(file, "too long")
 }
 
-func TestAFileOfSettingsOfAnotherUserIsRefused(t *testing.T) {
+func TestAFileOfSettingsOfAnotherUserIsRefused_Root(t *testing.T) {
 	needsRoot(t, "to make a file of another user")
 	clitest.Isolate(t)
 	file := clitest.SettingsFile(t, "log = true\n")

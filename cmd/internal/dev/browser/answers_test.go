@@ -14,7 +14,7 @@ import (
 )
 
 // A muted agent is shown as muted; unmuting it takes a signature.
-func TestThePageMutes(t *testing.T) {
+func TestThePageMutes_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", asking("codex", "", protocol.LevelDrive))
 	b := openPage(g)
@@ -39,7 +39,7 @@ func TestThePageMutes(t *testing.T) {
 }
 
 // The viewer has no button.
-func TestAViewerSeesMutedAgents(t *testing.T) {
+func TestAViewerSeesMutedAgents_Client(t *testing.T) {
 	t.Parallel()
 	s := vim()
 	s.Muted = []string{"codex"}
@@ -50,7 +50,7 @@ func TestAViewerSeesMutedAgents(t *testing.T) {
 }
 
 // An answer given elsewhere names its author, below the question and in the session.
-func TestAnAnswerNamesItsAuthor(t *testing.T) {
+func TestAnAnswerNamesItsAuthor_Client(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		decided protocol.Decision
@@ -110,7 +110,7 @@ func TestAnAnswerNamesItsAuthor(t *testing.T) {
 }
 
 // The time is right, also on a page that was reloaded.
-func TestSinceWhenAnAgentAsks(t *testing.T) {
+func TestSinceWhenAnAgentAsks_Client(t *testing.T) {
 	t.Parallel()
 	s := asking("codex", "", protocol.LevelDrive)
 	s.Keyboard.AskingSince = time.Now().Add(-10 * time.Minute).UnixMilli()
@@ -122,7 +122,7 @@ func TestSinceWhenAnAgentAsks(t *testing.T) {
 }
 
 // The line is text, and turns nothing around it.
-func TestTheListShowsTheLastLine(t *testing.T) {
+func TestTheListShowsTheLastLine_Client(t *testing.T) {
 	t.Parallel()
 	s := session("make-1", "/home/ada", "make")
 	s.LastLine = "<b>ok</b>  shop/orders\u202e 0.3s"

@@ -20,7 +20,7 @@ import (
 const unseen = "\u202e\u2066\u200b\u200f\u2060\ufeff\u00ad\u061c\u2028\u3164\u034f\u2800\U000e0041\x07"
 
 // Foreign names are shown as they are, and stay in their place in the page's sentences.
-func TestNamesDoNotTurnThePagesWords(t *testing.T) {
+func TestNamesDoNotTurnThePagesWords_Client(t *testing.T) {
 	t.Parallel()
 	s := session("x-1", "/home/ada/שלום"+unseen, "/usr/bin/vim", "אבג"+unseen, "e"+strings.Repeat("\u0301", 100)+"nd")
 	s.Title = "title" + unseen + "end"
@@ -65,7 +65,7 @@ func (g *gateway) sends(format string, args ...any) {
 }
 
 // A screen that contradicts its description does no harm, and the next one is drawn.
-func TestMalformedRowsDoNoHarm(t *testing.T) {
+func TestMalformedRowsDoNoHarm_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
 	g.print("vim-1", "one")
@@ -100,7 +100,7 @@ func TestMalformedRowsDoNoHarm(t *testing.T) {
 
 // The page draws a screen of the largest size, with each cell in another colour, and still
 // responds.
-func TestTheLargestScreen(t *testing.T) {
+func TestTheLargestScreen_Client(t *testing.T) {
 	t.Parallel()
 	s := vim()
 	s.Cols, s.Rows = protocol.MaxSize, protocol.MaxSize
@@ -127,7 +127,7 @@ func TestTheLargestScreen(t *testing.T) {
 }
 
 // From the list to the answer and back to the keyboard, without a mouse.
-func TestAQuestionByKeyboardAlone(t *testing.T) {
+func TestAQuestionByKeyboardAlone_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "count", protocol.LevelDrive))
 	b := openPage(g)
@@ -196,7 +196,7 @@ func tree(b *browser.Tab) (all []string) {
 }
 
 // Everything visible has its role and its name.
-func TestAScreenReaderFindsEverything(t *testing.T) {
+func TestAScreenReaderFindsEverything_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "count", protocol.LevelDrive))
 	g.print("vim-1", "package main")

@@ -37,7 +37,7 @@ func beside(g *gateway, steps ...chromedp.Action[chromedp.Void]) *browser.Tab {
 	return b
 }
 
-func TestAnApprovalIsAnswered(t *testing.T) {
+func TestAnApprovalIsAnswered_Client(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		press func(b *browser.Tab)
@@ -76,7 +76,7 @@ func TestAnApprovalIsAnswered(t *testing.T) {
 	}
 }
 
-func TestACardIsAnsweredInAnotherPlace(t *testing.T) {
+func TestACardIsAnsweredInAnotherPlace_Client(t *testing.T) {
 	t.Parallel()
 	g, no := serve(t, auth.RoleOwner, "", claude()), 0
 	b := beside(g)
@@ -102,7 +102,7 @@ func TestACardIsAnsweredInAnotherPlace(t *testing.T) {
 }
 
 // The page that answers second says who was first.
-func TestTheFirstAnswerWins(t *testing.T) {
+func TestTheFirstAnswerWins_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	g.addRecords("claude-1", approval("toolu_1", "ls"), state(protocol.ChatApproval))
@@ -122,7 +122,7 @@ func TestTheFirstAnswerWins(t *testing.T) {
 	b.WaitFor(browser.Text(".card:not(.answered) .result") + ` === 'you allowed it once'`)
 }
 
-func TestAFormIsAnswered(t *testing.T) {
+func TestAFormIsAnswered_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	g.addRecords("claude-1", questions("toolu_2"), state(protocol.ChatAsks))
@@ -163,7 +163,7 @@ func TestAFormIsAnswered(t *testing.T) {
 
 // Cards come before everything else, with the session at the top of the list, whichever session is
 // shown. In the conversation's view they are part of it. A button that moved is dead for a moment.
-func TestCardsComeFirst(t *testing.T) {
+func TestCardsComeFirst_Client(t *testing.T) {
 	t.Parallel()
 	late := session("bash-1", "/home/ada", "bash")
 	late.StartedAt++
@@ -191,7 +191,7 @@ func TestCardsComeFirst(t *testing.T) {
 	wait(g, anything[*protocol.ChatUnsubscribe])
 }
 
-func TestAViewerSeesCardsAndCannotAnswer(t *testing.T) {
+func TestAViewerSeesCardsAndCannotAnswer_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "claude-1", claude())
 	g.addRecords("claude-1", approval("toolu_1", "ls"), questions("toolu_2"), state(protocol.ChatApproval))
@@ -211,7 +211,7 @@ const readAll = `(async () => {
 })()`
 
 // Nothing is cut, and invisible characters are written out.
-func TestAnApprovalShowsAll(t *testing.T) {
+func TestAnApprovalShowsAll_Client(t *testing.T) {
 	t.Parallel()
 	evil := `<img src=x onerror="faults.push(1)"> rm` + "\u202e\u200b\t\x1b[2K\n" + strings.Repeat("x", 700<<10) + "END"
 	g := serve(t, auth.RoleOwner, "", claude())
@@ -239,7 +239,7 @@ func TestAnApprovalShowsAll(t *testing.T) {
 
 // A command after forty lines, or a long one, is allowed only once its end was visible. It can be
 // refused at any time.
-func TestAllowingWaitsForTheEndOfTheText(t *testing.T) {
+func TestAllowingWaitsForTheEndOfTheText_Client(t *testing.T) {
 	t.Parallel()
 	allow := browser.Button("Allow once")
 	for name, command := range map[string]string{
@@ -282,7 +282,7 @@ func TestAllowingWaitsForTheEndOfTheText(t *testing.T) {
 }
 
 // The card offers nothing that allows it.
-func TestTheCardSaysThatTextIsNotShown(t *testing.T) {
+func TestTheCardSaysThatTextIsNotShown_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	r := approval("toolu_1", "PASSWORD=•••••••• make")
@@ -294,8 +294,8 @@ func TestTheCardSaysThatTextIsNotShown(t *testing.T) {
 	require.False(t, browser.JS[bool](b, "!!"+browser.Button("Allow once")))
 }
 
-// TestACardLeavesWhoseAnswerWasLost: the record of the answer is no longer kept, but the list says that nothing waits.
-func TestACardLeavesWhoseAnswerWasLost(t *testing.T) {
+// TestACardLeavesWhoseAnswerWasLost_Client: the record of the answer is no longer kept, but the list says that nothing waits.
+func TestACardLeavesWhoseAnswerWasLost_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	g.addRecords("claude-1", approval("toolu_1", "go test ./..."), state(protocol.ChatApproval))

@@ -17,7 +17,7 @@ import (
 	"terminalproxy/protocol"
 )
 
-func TestThePageShowsAConversation(t *testing.T) {
+func TestThePageShowsAConversation_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", claude(), vim())
 	aConversation(g)
@@ -41,7 +41,7 @@ func quote(s string) string {
 }
 
 // A text is visible while it is written, and the whole text replaces it.
-func TestTextStreams(t *testing.T) {
+func TestTextStreams_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)
@@ -63,7 +63,7 @@ func TestTextStreams(t *testing.T) {
 	b.WaitFor(browser.Text(".drawer header") + ` === 'Claude Code ended: it was killed' && document.querySelector('.prompt textarea').disabled`)
 }
 
-func TestThePageWritesToTheAgent(t *testing.T) {
+func TestThePageWritesToTheAgent_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)
@@ -97,7 +97,7 @@ func TestThePageWritesToTheAgent(t *testing.T) {
 	require.Len(t, wait(g, anything[*protocol.ChatSend]).Text, 48<<10, "a long prompt passes")
 }
 
-func TestThePageInterrupts(t *testing.T) {
+func TestThePageInterrupts_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)
@@ -111,7 +111,7 @@ func TestThePageInterrupts(t *testing.T) {
 
 // The conversation continues where it was when a connection was lost, and says what is no longer
 // kept.
-func TestTheConversationGoesOn(t *testing.T) {
+func TestTheConversationGoesOn_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	aConversation(g)
@@ -139,7 +139,7 @@ func TestTheConversationGoesOn(t *testing.T) {
 
 // A long conversation stays a window in the document. A reader who scrolls up gets to its
 // beginning, and new items move nothing.
-func TestALongConversation(t *testing.T) {
+func TestALongConversation_Client(t *testing.T) {
 	t.Parallel()
 	const all = 9999
 	g := serve(t, auth.RoleOwner, "", claude())
@@ -187,7 +187,7 @@ func TestALongConversation(t *testing.T) {
 }
 
 // Hostile words are text, turn nothing around them, and take only their own room.
-func TestHostileWordsInAConversation(t *testing.T) {
+func TestHostileWordsInAConversation_Client(t *testing.T) {
 	t.Parallel()
 	evil := `<img src=x onerror="faults.push(1)"><script>faults.push(2)</script>`
 	g := serve(t, auth.RoleOwner, "", claude())
@@ -217,7 +217,7 @@ func TestHostileWordsInAConversation(t *testing.T) {
 }
 
 // Contrast, roles and names.
-func TestTheConversationCanBeReadAndHeard(t *testing.T) {
+func TestTheConversationCanBeReadAndHeard_Client(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"dark", "light"} {
 		g := serve(t, auth.RoleOwner, "", claude())
@@ -242,7 +242,7 @@ func TestTheConversationCanBeReadAndHeard(t *testing.T) {
 }
 
 // The conversation takes the screen's place, and nothing is wider than the phone.
-func TestAPhoneShowsTheConversation(t *testing.T) {
+func TestAPhoneShowsTheConversation_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	aConversation(g)

@@ -36,7 +36,7 @@ const copies = `((e) => {
 })(new ClipboardEvent('copy', {clipboardData: new DataTransfer(), bubbles: true, cancelable: true}))`
 
 // Rows end in line breaks, a wrapped line is one line with its blanks, and blanks end no line.
-func TestCopiedRowsAreLines(t *testing.T) {
+func TestCopiedRowsAreLines_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	long := "make build " + strings.Repeat("x", 60) + "        " + "and the rest of the line" // blanks at the edge

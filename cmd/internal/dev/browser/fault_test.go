@@ -11,9 +11,9 @@ import (
 	"terminalproxy/gateway/access/auth"
 )
 
-// TestAFaultOfThePageIsShown provokes every kind of fault: without the line, the page would look
+// TestAFaultOfThePageIsShown_Client provokes every kind of fault: without the line, the page would look
 // alive and do nothing.
-func TestAFaultOfThePageIsShown(t *testing.T) {
+func TestAFaultOfThePageIsShown_Client(t *testing.T) {
 	t.Parallel()
 	b := openPage(serve(t, auth.RoleOwner, "vim-1", vim()))
 	b.WaitFor(`document.querySelector('.session .row')`)

@@ -31,7 +31,7 @@ const (
 )
 
 // The page draws some rows, beginning with those in which an agent waits, and finds the others.
-func TestFindInALongList(t *testing.T) {
+func TestFindInALongList_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", many(10_000)...)
 	b := openPage(g)
@@ -68,7 +68,7 @@ func TestFindInALongList(t *testing.T) {
 	b.WaitFor("location.hash === '#s=make-1717'")
 }
 
-func TestAShortListHasNothingToFind(t *testing.T) {
+func TestAShortListHasNothingToFind_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", many(4)...)
 	b := openPage(g)

@@ -15,7 +15,7 @@ import (
 
 // The session's proxy searches: most rows are not in the page. The newest hit comes first, and the
 // text is no pattern.
-func TestAPersonFindsALineOfAnHourAgo(t *testing.T) {
+func TestAPersonFindsALineOfAnHourAgo_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "%s", numbered(0, 300)+"Error [1] (first)\r\n"+numbered(300, 600)+"error [1] (second)\r\n"+numbered(600, 700)+"ERROR [1] here")
@@ -47,7 +47,7 @@ func TestAPersonFindsALineOfAnHourAgo(t *testing.T) {
 }
 
 // The last rows of an editor are empty: a question shows those around the cursor.
-func TestAQuestionShowsTheRowsAroundTheCursor(t *testing.T) {
+func TestAQuestionShowsTheRowsAroundTheCursor_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "", protocol.LevelDrive))
 	g.print("psql-1", "\x1b[?1049h\x1b[Hone\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix\r\nseven\r\neight\r\n~\r\n~\r\n~\r\n~\r\n~\r\n~\x1b[5;1H")

@@ -43,7 +43,7 @@ func scrollBack(b *browser.Tab, pixels int, until string) {
 	})()`, pixels, pixels, until))
 }
 
-func TestScrollingUpShowsTheHistory(t *testing.T) {
+func TestScrollingUpShowsTheHistory_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "%s", numbered(0, 500))
@@ -94,7 +94,7 @@ func TestScrollingUpShowsTheHistory(t *testing.T) {
 }
 
 // A browser limits the height of an element. Chromium's limit is that of 1.9 million rows.
-func TestAnOpenPageFollowsMillionsOfLines(t *testing.T) {
+func TestAnOpenPageFollowsMillionsOfLines_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "%s", numbered(0, 100))
@@ -115,7 +115,7 @@ func TestAnOpenPageFollowsMillionsOfLines(t *testing.T) {
 }
 
 // A reader keeps the place however much the program prints on, and can come back to the end.
-func TestAReaderKeepsThePlaceForMillionsOfLines(t *testing.T) {
+func TestAReaderKeepsThePlaceForMillionsOfLines_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "%s", numbered(0, 900))

@@ -28,7 +28,7 @@ const giveFile = `((begin, size, name, how) => {
 const pngBegins = `'\x89PNG\r\n\x1a\n'`
 
 // The page sends pasted and chosen images in parts; then the prompt names and signs them.
-func TestThePageSendsImages(t *testing.T) {
+func TestThePageSendsImages_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)

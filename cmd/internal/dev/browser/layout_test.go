@@ -19,7 +19,7 @@ const letters = `(() => { const s = document.querySelector('.session .sheet').ge
 	return [getComputedStyle(document.querySelector('.session .screen')).fontSize, s.left, s.top, s.width, s.height].join(' '); })()`
 
 // A question, its answer, an agent that drives, and what the log says leave the screen where it is.
-func TestNothingMovesTheScreen(t *testing.T) {
+func TestNothingMovesTheScreen_Client(t *testing.T) {
 	t.Parallel()
 	for name, view := range map[string][]chromedp.Action[chromedp.Void]{
 		"desktop": nil,
@@ -62,7 +62,7 @@ const newestIsSeen = `(() => {
 })()`
 
 // The log shows its newest line after the window is resized, and after a look at another session.
-func TestTheLogShowsItsNewestLine(t *testing.T) {
+func TestTheLogShowsItsNewestLine_Client(t *testing.T) {
 	t.Parallel()
 	for name, only := range map[string]string{"in a list": "", "alone": "vim-1"} {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestTheLogShowsItsNewestLine(t *testing.T) {
 }
 
 // An 80x24 program has most of a desk's window.
-func TestLettersGrow(t *testing.T) {
+func TestLettersGrow_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim())
 	g.print("vim-1", "one")
@@ -107,7 +107,7 @@ func TestLettersGrow(t *testing.T) {
 }
 
 // The start page shows the session whose agent waits, or else the newest, and stays with it.
-func TestTheStartPageShowsASession(t *testing.T) {
+func TestTheStartPageShowsASession_Client(t *testing.T) {
 	t.Parallel()
 	newest, other := session("bash-1", "/home/ada", "bash"), vim()
 	newest.StartedAt++
@@ -128,7 +128,7 @@ func TestTheStartPageShowsASession(t *testing.T) {
 }
 
 // A look at another session loses neither the line that a person began nor how the screen fits.
-func TestADraftStays(t *testing.T) {
+func TestADraftStays_Client(t *testing.T) {
 	t.Parallel()
 	s := vim()
 	s.Cols = 120
@@ -152,7 +152,7 @@ func TestADraftStays(t *testing.T) {
 }
 
 // A page has one line to write into. The conversation's takes the place of the other.
-func TestOneLineToWriteInto(t *testing.T) {
+func TestOneLineToWriteInto_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", claude())
 	b := beside(g)
@@ -165,7 +165,7 @@ func TestOneLineToWriteInto(t *testing.T) {
 }
 
 // The buttons of a card are in view, however long what it asks is.
-func TestTheButtonsOfACardStayInView(t *testing.T) {
+func TestTheButtonsOfACardStayInView_Client(t *testing.T) {
 	t.Parallel()
 	for name, view := range map[string][]chromedp.Action[chromedp.Void]{
 		"desktop": nil,
@@ -191,7 +191,7 @@ func TestTheButtonsOfACardStayInView(t *testing.T) {
 }
 
 // Of a session that is hidden the page keeps nothing, neither rows nor what a screen reader was told.
-func TestAHiddenSessionLeavesNothing(t *testing.T) {
+func TestAHiddenSessionLeavesNothing_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
@@ -205,7 +205,7 @@ func TestAHiddenSessionLeavesNothing(t *testing.T) {
 }
 
 // Ended sessions stay put away, also after the page is loaded again. Others come.
-func TestEndedSessionsArePutAway(t *testing.T) {
+func TestEndedSessionsArePutAway_Client(t *testing.T) {
 	t.Parallel()
 	ended, later := session("npm-1", "/home/ada", "npm"), session("go-1", "/home/ada", "go")
 	ended.State = protocol.StateExited
@@ -221,7 +221,7 @@ func TestEndedSessionsArePutAway(t *testing.T) {
 }
 
 // A recording that ended is listed so at once, and not only with the next look at the list.
-func TestARecordingEndsInTheList(t *testing.T) {
+func TestARecordingEndsInTheList_Client(t *testing.T) {
 	t.Parallel()
 	s := &shelf{running: true}
 	g := serveOn(t, nil, auth.RoleOwner, "", withRecords(s), vim())
@@ -237,7 +237,7 @@ func TestARecordingEndsInTheList(t *testing.T) {
 }
 
 // The page names its own decisions "you", and those of another page by its name.
-func TestThePageCallsItselfYou(t *testing.T) {
+func TestThePageCallsItselfYou_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
@@ -258,7 +258,7 @@ func TestThePageCallsItselfYou(t *testing.T) {
 }
 
 // A screen reader hears a question, who got the keyboard, and what the agent typed.
-func TestAScreenReaderHearsWhoTypes(t *testing.T) {
+func TestAScreenReaderHearsWhoTypes_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
@@ -281,7 +281,7 @@ func TestAScreenReaderHearsWhoTypes(t *testing.T) {
 }
 
 // The question of a session that ends says so, and leaves.
-func TestASessionEndsWhileAnAgentAsks(t *testing.T) {
+func TestASessionEndsWhileAnAgentAsks_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", asking("codex", "", protocol.LevelDrive))
 	g.print("psql-1", "orders=#")
@@ -294,7 +294,7 @@ func TestASessionEndsWhileAnAgentAsks(t *testing.T) {
 }
 
 // Blocks fill their cells to the edge, and no character is cut.
-func TestBlocksAndWideCharacters(t *testing.T) {
+func TestBlocksAndWideCharacters_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim())
 	g.print("vim-1", "a\u2588\u2588\u2580\u2597b\r\n\ufb03|\u2a0c|\u2a75|\u2a76|\U0001d54e|\U0001f16f|\u2aa6|end")

@@ -13,7 +13,7 @@ import (
 
 // A link shows where it leads before it opens, on the screen and in the history, and in a program
 // that hides its target.
-func TestLinksShowWhereTheyLead(t *testing.T) {
+func TestLinksShowWhereTheyLead_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	long := "https://example.org/" + strings.Repeat("a", 70) + "/end"

@@ -48,7 +48,7 @@ func turnWheel(b *browser.Tab, delta float64, modifiers int64) {
 }
 
 // The wheel scrolls a shell's history, and a program that has no history.
-func TestTheWheelReachesTheProgram(t *testing.T) {
+func TestTheWheelReachesTheProgram_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	g.print("vim-1", "%s", numbered(0, 300))
@@ -76,7 +76,7 @@ func TestTheWheelReachesTheProgram(t *testing.T) {
 }
 
 // Buttons reach a program that listens while a person types; Shift keeps them for the browser.
-func TestButtonsReachTheProgram(t *testing.T) {
+func TestButtonsReachTheProgram_Client(t *testing.T) {
 	t.Parallel()
 	g, b := typingAt(t)
 	g.print("vim-1", "\x1b[?1049h\x1b[?1002h\x1b[Hmenu")
@@ -100,7 +100,7 @@ func TestButtonsReachTheProgram(t *testing.T) {
 }
 
 // A finger scrolls a full-screen program, and its tap clicks there.
-func TestAFingerReachesTheProgram(t *testing.T) {
+func TestAFingerReachesTheProgram_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	g.print("vim-1", "\x1b[?1049h\x1b[Hless")

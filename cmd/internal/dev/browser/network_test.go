@@ -15,7 +15,7 @@ import (
 
 // A server that stalls ends no connection. The page sees it all the same, long before TCP does:
 // connection.test.js has the times.
-func TestAStalledServerIsVisible(t *testing.T) {
+func TestAStalledServerIsVisible_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "one")
@@ -32,7 +32,7 @@ func TestAStalledServerIsVisible(t *testing.T) {
 }
 
 // A network that comes back, and a person who does, have the connection looked at at once.
-func TestThePageLooksAtItsConnection(t *testing.T) {
+func TestThePageLooksAtItsConnection_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	b := openPage(g)
@@ -44,7 +44,7 @@ func TestThePageLooksAtItsConnection(t *testing.T) {
 }
 
 // A link opens once. The browser that used it is known by its key, and another one is not.
-func TestAUsedLinkOpensWhereItWasUsed(t *testing.T) {
+func TestAUsedLinkOpensWhereItWasUsed_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
 	code := g.opening.Code()
@@ -57,7 +57,7 @@ func TestAUsedLinkOpensWhereItWasUsed(t *testing.T) {
 }
 
 // A list of recordings that was asked for already is waited for.
-func TestAReloadedRecordingIsShown(t *testing.T) {
+func TestAReloadedRecordingIsShown_Client(t *testing.T) {
 	t.Parallel()
 	g := serveOn(t, nil, auth.RoleOwner, "", withRecords(shop()), vim())
 	b := openPage(g)
@@ -67,7 +67,7 @@ func TestAReloadedRecordingIsShown(t *testing.T) {
 
 // No two rows of the list look alike: not those of one program in one directory that started in the
 // same minute, or even at once, and not those in directories that are too long for a row.
-func TestSessionsDoNotLookAlike(t *testing.T) {
+func TestSessionsDoNotLookAlike_Client(t *testing.T) {
 	t.Parallel()
 	named := session("bash-3", "/home/ada", "bash")
 	named.Name = "deploy"

@@ -60,7 +60,7 @@ func allowNotifications(g *gateway) chromedp.Action[chromedp.Void] {
 	}
 }
 
-func TestThePageCanBeInstalled(t *testing.T) {
+func TestThePageCanBeInstalled_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
 	b := openPage(g)
@@ -177,7 +177,7 @@ func (w *worker) countStanding() float64 {
 	return browser.JS[float64](w.own, `self.registration.getNotifications().then((all) => all.length)`)
 }
 
-func TestANotificationRefuses(t *testing.T) {
+func TestANotificationRefuses_Client(t *testing.T) {
 	t.Parallel()
 	g, _, w, next := openNotified(t, auth.RoleOwner)
 	g.change("psql-1", func(s *protocol.SessionInfo) { *s = *asking("codex", "hush", protocol.LevelDrive) })
@@ -200,7 +200,7 @@ func TestANotificationRefuses(t *testing.T) {
 	require.Zero(t, count[*protocol.ControlDecide](g))
 }
 
-func TestANotificationTakesBack(t *testing.T) {
+func TestANotificationTakesBack_Client(t *testing.T) {
 	t.Parallel()
 	g, _, w, next := openNotified(t, auth.RoleOwner)
 	g.change("vim-1", func(s *protocol.SessionInfo) {
@@ -216,7 +216,7 @@ func TestANotificationTakesBack(t *testing.T) {
 }
 
 // Its question is not pushed in full: a person has to see it before answering.
-func TestACodingAgentNotifies(t *testing.T) {
+func TestACodingAgentNotifies_Client(t *testing.T) {
 	t.Parallel()
 	g, b, w, next := openNotified(t, auth.RoleOwner)
 	g.change("psql-1", func(s *protocol.SessionInfo) {
@@ -233,7 +233,7 @@ func TestACodingAgentNotifies(t *testing.T) {
 }
 
 // Its words are not pushed: the page shows them, with the question.
-func TestAProgramsQuestionNotifies(t *testing.T) {
+func TestAProgramsQuestionNotifies_Client(t *testing.T) {
 	g, b, w, next := openNotified(t, auth.RoleOwner)
 	g.askSecret(protocol.SecretHidden, "hush")
 	payload := next()
@@ -246,7 +246,7 @@ func TestAProgramsQuestionNotifies(t *testing.T) {
 	b.WaitFor(browser.Text(".secret .asks:not(code)") + ` === 'hush'`)
 }
 
-func TestANotificationOpensThePage(t *testing.T) {
+func TestANotificationOpensThePage_Client(t *testing.T) {
 	t.Parallel()
 	g, b, w, next := openNotified(t, auth.RoleViewer)
 	g.change("psql-1", func(s *protocol.SessionInfo) { *s = *asking("codex", "", protocol.LevelDrive) })
@@ -262,7 +262,7 @@ func TestANotificationOpensThePage(t *testing.T) {
 }
 
 // The policy lets a script be loaded by one name alone, which the page uses once.
-func TestNoOtherScriptBecomesAWorker(t *testing.T) {
+func TestNoOtherScriptBecomesAWorker_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
 	b := openPage(g)
@@ -276,7 +276,7 @@ func TestNoOtherScriptBecomesAWorker(t *testing.T) {
 }
 
 // An installed page has no address bar, and on iOS it shares no storage with the browser.
-func TestALinkIsPasted(t *testing.T) {
+func TestALinkIsPasted_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
 	b := browser.OpenTab(t)

@@ -43,7 +43,7 @@ func never(s *protocol.SessionInfo) {
 	s.Keyboard.Asking, s.Keyboard.AskingReason, s.Keyboard.AskingLevel = "", "", ""
 }
 
-func TestThePageShowsTheListAndALiveSession(t *testing.T) {
+func TestThePageShowsTheListAndALiveSession_Client(t *testing.T) {
 	t.Parallel()
 	bash := session("bash-1", "/home/ada", "bash")
 	bash.IdleMs = 12 * 60_000
@@ -75,7 +75,7 @@ func TestThePageShowsTheListAndALiveSession(t *testing.T) {
 	require.Contains(t, browser.JS[string](b, `document.querySelector('.session [aria-live]').textContent`), "func main() {}")
 }
 
-func TestThePageTakesBack(t *testing.T) {
+func TestThePageTakesBack_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
@@ -94,7 +94,7 @@ func TestThePageTakesBack(t *testing.T) {
 	require.False(t, m.Grant, "by a second connection")
 }
 
-func TestThePageRefuses(t *testing.T) {
+func TestThePageRefuses_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "look up the failed order", protocol.LevelDrive))
 	g.print("psql-1", "orders=# select count(*) from orders;\r\n count\r\n-------\r\n     3\r\n")
@@ -116,7 +116,7 @@ func TestThePageRefuses(t *testing.T) {
 }
 
 // A button that has just appeared, or moved, may be under a finger that meant something else.
-func TestButtonsAreDead(t *testing.T) {
+func TestButtonsAreDead_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "", protocol.LevelDrive))
 	b := openPage(g)
@@ -141,7 +141,7 @@ func TestButtonsAreDead(t *testing.T) {
 	require.Greater(t, lived[len(lived)-1], 280.0, "for as long")
 }
 
-func TestThePageGives(t *testing.T) {
+func TestThePageGives_Client(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		press string
@@ -165,7 +165,7 @@ func TestThePageGives(t *testing.T) {
 	}
 }
 
-func TestAnotherOneAnswers(t *testing.T) {
+func TestAnotherOneAnswers_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("claude", "", protocol.LevelDrive))
 	b := openPage(g)
@@ -177,7 +177,7 @@ func TestAnotherOneAnswers(t *testing.T) {
 }
 
 // A button that a person is about to press does not change its meaning.
-func TestAQuestionThatChangesIsANewOne(t *testing.T) {
+func TestAQuestionThatChangesIsANewOne_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", asking("codex", "count the orders", protocol.LevelType))
 	b := openPage(g)
@@ -198,7 +198,7 @@ func TestAQuestionThatChangesIsANewOne(t *testing.T) {
 }
 
 // Whatever a program or an agent calls itself is shown as it is.
-func TestHostileWordsAreText(t *testing.T) {
+func TestHostileWordsAreText_Client(t *testing.T) {
 	t.Parallel()
 	evil := `<img src=x onerror="faults.push(1)"><script>faults.push(2)</script>`
 	s := session("x-1", "/home/ada/"+evil, "x", evil)
@@ -216,7 +216,7 @@ func TestHostileWordsAreText(t *testing.T) {
 	require.Equal(t, "link", browser.JS[string](b, `[...document.querySelectorAll('.session .row')].map((r) => r.textContent.trim()).find((r) => r.startsWith('link'))`))
 }
 
-func TestAHiddenTabStopsTheStream(t *testing.T) {
+func TestAHiddenTabStopsTheStream_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "one")
@@ -234,7 +234,7 @@ func TestAHiddenTabStopsTheStream(t *testing.T) {
 	b.WaitFor(browser.Text(".session .row") + " === 'one two'")
 }
 
-func TestThePageComesBackToTheSameScreen(t *testing.T) {
+func TestThePageComesBackToTheSameScreen_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
 	g.print("vim-1", "one")
@@ -260,7 +260,7 @@ func TestThePageComesBackToTheSameScreen(t *testing.T) {
 }
 
 // If the server has no room for a page, the page says so, and enters once there is room.
-func TestAPageWaitsForAFullServer(t *testing.T) {
+func TestAPageWaitsForAFullServer_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
 	var full atomic.Bool
@@ -281,7 +281,7 @@ func TestAPageWaitsForAFullServer(t *testing.T) {
 	b.WaitFor(`document.querySelector('.trip.connected')`)
 }
 
-func TestThePageByKeyboardAlone(t *testing.T) {
+func TestThePageByKeyboardAlone_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim())
 	b := openPage(g)
@@ -317,7 +317,7 @@ func TestThePageByKeyboardAlone(t *testing.T) {
 }
 
 // A page may hear that the screen is hidden before it hears of the epoch that this made.
-func TestShowUnderAnOldEpoch(t *testing.T) {
+func TestShowUnderAnOldEpoch_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	b := openPage(g)
@@ -337,7 +337,7 @@ func TestShowUnderAnOldEpoch(t *testing.T) {
 }
 
 // All text of the page has a contrast of 4.5 to its background (WCAG 2), in both themes.
-func TestWordsCanBeRead(t *testing.T) {
+func TestWordsCanBeRead_Client(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"dark", "light"} {
 		g := desk(t, true)
@@ -365,8 +365,8 @@ const faint = `import(document.querySelector('script[src$="app.js"]').src.replac
 			}).filter(Boolean);
 		})`
 
-// TestFirstPaint bounds what a phone loads before it shows a session.
-func TestFirstPaint(t *testing.T) {
+// TestFirstPaint_Client bounds what a phone loads before it shows a session.
+func TestFirstPaint_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "vim-1", vim())
 	g.print("vim-1", "one")

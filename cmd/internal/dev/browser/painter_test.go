@@ -259,9 +259,9 @@ func onScreen(t *testing.T) *browser.Tab {
 	return b
 }
 
-// TestThePageDrawsTheCellsOfTheModel reads back every cell of the screen corpus from where Chromium
+// TestThePageDrawsTheCellsOfTheModel_Client reads back every cell of the screen corpus from where Chromium
 // has put it.
-func TestThePageDrawsTheCellsOfTheModel(t *testing.T) {
+func TestThePageDrawsTheCellsOfTheModel_Client(t *testing.T) {
 	t.Parallel()
 	b := onScreen(t)
 	screens, same, cells, wrong := 0, 0, 0, 0
@@ -281,7 +281,7 @@ func TestThePageDrawsTheCellsOfTheModel(t *testing.T) {
 }
 
 // Moved rows are moved, changed rows are drawn, and the others are left alone.
-func TestOnlyChangedRowsAreDrawn(t *testing.T) {
+func TestOnlyChangedRowsAreDrawn_Client(t *testing.T) {
 	t.Parallel()
 	b := onScreen(t)
 	s := screen.New(screen.Config{Cols: 40, Rows: 10})
@@ -316,7 +316,7 @@ func TestOnlyChangedRowsAreDrawn(t *testing.T) {
 }
 
 // The cursor looks as the program wants it, over the whole of a wide character.
-func TestTheCursor(t *testing.T) {
+func TestTheCursor_Client(t *testing.T) {
 	t.Parallel()
 	b := onScreen(t)
 	for in, want := range map[string]string{

@@ -12,7 +12,7 @@ import (
 	"terminalproxy/gateway/access/auth"
 )
 
-func TestAPhoneFollowsTheCursor(t *testing.T) {
+func TestAPhoneFollowsTheCursor_Client(t *testing.T) {
 	t.Parallel()
 	s := vim()
 	s.Cols = 120
@@ -34,7 +34,7 @@ func TestAPhoneFollowsTheCursor(t *testing.T) {
 }
 
 // On the smallest phones every button is whole, and its label is on one line.
-func TestASmallPhone(t *testing.T) {
+func TestASmallPhone_Client(t *testing.T) {
 	t.Parallel()
 	p := place{t, [2]int64{360, 640}, "dark"}
 	const broken = `[...document.querySelectorAll('button')].filter((e) => e.checkVisibility()).filter((e) => {
@@ -50,7 +50,7 @@ func TestASmallPhone(t *testing.T) {
 }
 
 // A phone's list is where it was left, by either way back.
-func TestAPhonesListKeepsItsPlace(t *testing.T) {
+func TestAPhonesListKeepsItsPlace_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", many(100)...)
 	g.change("make-2", never)
@@ -67,7 +67,7 @@ func TestAPhonesListKeepsItsPlace(t *testing.T) {
 }
 
 // A view that a person has moved or pinched stays, until it is to follow the cursor again.
-func TestAPhoneIsMovedByAFinger(t *testing.T) {
+func TestAPhoneIsMovedByAFinger_Client(t *testing.T) {
 	t.Parallel()
 	s := vim()
 	s.Cols = 120
@@ -113,7 +113,7 @@ func touch(b *browser.Tab, kind input.DispatchTouchEventType, x ...int) {
 
 // The lines of a program that prints line by line, and its history, wrap; a picture on the
 // alternate screen does not.
-func TestAPhoneWrapsLines(t *testing.T) {
+func TestAPhoneWrapsLines_Client(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int64{{390, 844}, {844, 390}} {
 		s := session("make-1", "/home/ada", "make")

@@ -102,7 +102,7 @@ func withRecords(s *shelf) func(*door.Terms) {
 	return func(t *door.Terms) { t.Records = func() door.Records { return s } }
 }
 
-func TestThePagePlaysARecording(t *testing.T) {
+func TestThePagePlaysARecording_Client(t *testing.T) {
 	t.Parallel()
 	s := shop()
 	s.add(event(2, "x", "0"))
@@ -148,7 +148,7 @@ func TestThePagePlaysARecording(t *testing.T) {
 }
 
 // A page of one session has no list, and opens the recording from the session.
-func TestTheRecordingOfTheOnlySession(t *testing.T) {
+func TestTheRecordingOfTheOnlySession_Client(t *testing.T) {
 	t.Parallel()
 	g := serveOn(t, nil, auth.RoleOwner, "vim-1", withRecords(shop()), vim())
 	b := openPage(g)
@@ -161,7 +161,7 @@ func TestTheRecordingOfTheOnlySession(t *testing.T) {
 }
 
 // The recording is played from its start, and then follows the session.
-func TestARunningRecordingGoesOn(t *testing.T) {
+func TestARunningRecordingGoesOn_Client(t *testing.T) {
 	t.Parallel()
 	s := shop()
 	s.running = true
@@ -184,7 +184,7 @@ func TestARunningRecordingGoesOn(t *testing.T) {
 }
 
 // Recordings hold what a program printed at any time.
-func TestAViewerHasNoRecordings(t *testing.T) {
+func TestAViewerHasNoRecordings_Client(t *testing.T) {
 	t.Parallel()
 	g := serveOn(t, nil, auth.RoleViewer, "", withRecords(shop()), vim())
 	b := openPage(g)

@@ -180,7 +180,7 @@ func (p *proxied) askApproval(id, command string) {
 
 // A page answers a real conversation, and another page reads whose answer was first. The test
 // measures the time from an approval's dialog to the browser's frame that draws it.
-func TestAConversationThroughASwitchboard(t *testing.T) {
+func TestAConversationThroughASwitchboard_Client(t *testing.T) {
 	t.Parallel()
 	p := converse(t)
 	g := &gateway{t: t, url: p.url}

@@ -42,7 +42,7 @@ func (p place) open(g *gateway, hash string) *browser.Tab {
 	return b
 }
 
-// scenes are what a person meets on the page. TestScenes checks each of them.
+// scenes are what a person meets on the page. TestScenes_Client checks each of them.
 var scenes = []struct {
 	name  string
 	theme string
@@ -119,8 +119,8 @@ var scenes = []struct {
 	{"side-recording", "light", onSide, replays},
 }
 
-// TestScenes has axe-core look at every scene. With PICTURES=DIR it puts a picture of each there, as make clients does.
-func TestScenes(t *testing.T) {
+// TestScenes_Client has axe-core look at every scene. With PICTURES=DIR it puts a picture of each there, as make clients does.
+func TestScenes_Client(t *testing.T) {
 	t.Parallel()
 	axe := axeCore(t)
 	for _, s := range scenes {

@@ -118,7 +118,7 @@ func ownName(b *browser.Tab) string {
 
 // What a person types for a program is sealed in the page to that program's key, and signed; the
 // page keeps nothing of it.
-func TestThePageSealsAPassword(t *testing.T) {
+func TestThePageSealsAPassword_Client(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim())
 	b := openPage(g)
 	s := g.askSecret(protocol.SecretHidden, "[sudo] password for ada: ")
@@ -142,7 +142,7 @@ func TestThePageSealsAPassword(t *testing.T) {
 }
 
 // The other kinds: a name is read as it is typed, and a yes is two presses about the whole text.
-func TestThePageSealsANameAndAYes(t *testing.T) {
+func TestThePageSealsANameAndAYes_Client(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim())
 	b := openPage(g)
 	name := g.askSecret(protocol.SecretText, "Username for 'https://example.com': ")
@@ -171,7 +171,7 @@ func TestThePageSealsANameAndAYes(t *testing.T) {
 }
 
 // What was typed is gone when the person leaves the field, and when the question ends elsewhere.
-func TestThePageForgetsAPassword(t *testing.T) {
+func TestThePageForgetsAPassword_Client(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim())
 	b := openPage(g)
 	s := g.askSecret(protocol.SecretHidden, "x")
@@ -190,7 +190,7 @@ func TestThePageForgetsAPassword(t *testing.T) {
 }
 
 // No person has answered at the terminal if a password is kept there.
-func TestThePageSaysThatAPasswordWasKept(t *testing.T) {
+func TestThePageSaysThatAPasswordWasKept_Client(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim())
 	b := openPage(g)
 	s := g.askSecret(protocol.SecretHidden, "x")
@@ -200,7 +200,7 @@ func TestThePageSaysThatAPasswordWasKept(t *testing.T) {
 }
 
 // A proxy that refuses the answer says why, and the question can be answered again.
-func TestARefusedAnswerIsSaid(t *testing.T) {
+func TestARefusedAnswerIsSaid_Client(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim())
 	b := openPage(g)
 	g.askSecret(protocol.SecretHidden, "x")
@@ -216,7 +216,7 @@ func TestARefusedAnswerIsSaid(t *testing.T) {
 
 // Two pages have one question; the answer of one ends it on the other. A viewer's page asks for
 // none, and a question that ended while a page was away is gone when it is back.
-func TestAQuestionForASecretOnSeveralPages(t *testing.T) {
+func TestAQuestionForASecretOnSeveralPages_Client(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim())
 	one, two := openPage(g), openPage(g)
 	s := g.askSecret(protocol.SecretHidden, "x")
@@ -243,7 +243,7 @@ func TestAQuestionForASecretOnSeveralPages(t *testing.T) {
 }
 
 // A program's own words are text: no markup, no invisible characters, and no end of the box.
-func TestAPromptIsOnlyText(t *testing.T) {
+func TestAPromptIsOnlyText_Client(t *testing.T) {
 	g := serve(t, auth.RoleOwner, "", vim())
 	b := openPage(g)
 	evil := "<img src=x onerror=\"faults.push('ran')\"></div><button>Answer me</button>\x1b[2J\u202e\u200b"

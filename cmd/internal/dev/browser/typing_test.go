@@ -57,7 +57,7 @@ func typingAt(t *testing.T, steps ...chromedp.Action[chromedp.Void]) (*gateway, 
 	return g, b
 }
 
-func TestThePageTypes(t *testing.T) {
+func TestThePageTypes_Client(t *testing.T) {
 	t.Parallel()
 	g, b := typingAt(t)
 	b.RunSteps(browser.Keys("ls é"), browser.Keys("\r"))
@@ -84,7 +84,7 @@ func TestThePageTypes(t *testing.T) {
 }
 
 // Tab belongs to the program only while a person types there.
-func TestAWayOut(t *testing.T) {
+func TestAWayOut_Client(t *testing.T) {
 	t.Parallel()
 	g, b := typingAt(t)
 	b.RunSteps(browser.Keys("\r", chromedp.ModifierCtrl, chromedp.ModifierShift))
@@ -105,7 +105,7 @@ func TestAWayOut(t *testing.T) {
 }
 
 // The page types only the final text of an input method, not its intermediate states.
-func TestACompositionIsTypedOnce(t *testing.T) {
+func TestACompositionIsTypedOnce_Client(t *testing.T) {
 	t.Parallel()
 	g, b := typingAt(t)
 	compose := func(text string) chromedp.Action[chromedp.Void] {
@@ -133,7 +133,7 @@ func TestACompositionIsTypedOnce(t *testing.T) {
 	g.waitTyped(at, "<backspace><backspace><enter>")
 }
 
-func TestAPhoneTypes(t *testing.T) {
+func TestAPhoneTypes_Client(t *testing.T) {
 	t.Parallel()
 	g, b := typingAt(t, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
 	b.WaitFor(`document.querySelectorAll('.keys button').length === 20`)
@@ -176,7 +176,7 @@ func TestAPhoneTypes(t *testing.T) {
 
 // A phone on its side is a phone: the rows have most of its height, also while its person types, and
 // a question is one line then.
-func TestAPhoneOnItsSide(t *testing.T) {
+func TestAPhoneOnItsSide_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim(), asking("codex", "", protocol.LevelDrive))
 	b := openPage(g, chromedp.EmulateViewport(844, 390, chromedp.EmulateMobile, chromedp.EmulateTouch))
@@ -197,7 +197,7 @@ func TestAPhoneOnItsSide(t *testing.T) {
 }
 
 // The page says what was not typed, and drops what was to follow.
-func TestThePageSaysWhatWasNotTyped(t *testing.T) {
+func TestThePageSaysWhatWasNotTyped_Client(t *testing.T) {
 	t.Parallel()
 	g, b := typingAt(t)
 	// The second in which keys are dropped lasts until the test has typed some.
@@ -238,7 +238,7 @@ func TestThePageSaysWhatWasNotTyped(t *testing.T) {
 }
 
 // The page shows it as text, and no longer when a password is asked.
-func TestThePageShowsAnAgentsTyping(t *testing.T) {
+func TestThePageShowsAnAgentsTyping_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	b := openPage(g)

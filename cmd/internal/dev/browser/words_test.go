@@ -12,7 +12,7 @@ import (
 	"terminalproxy/gateway/access/auth"
 )
 
-func TestTheWordsAreThoseOfTheKey(t *testing.T) {
+func TestTheWordsAreThoseOfTheKey_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleOwner, "", vim())
 	g.hold = make(chan struct{})

@@ -15,7 +15,7 @@ import (
 )
 
 // Real agents, each in a terminal without a user: the model receives exactly what was typed, once.
-func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
+func TestTypingLandsInTheAgentsPrompts_Client(t *testing.T) {
 	for _, p := range world.CodingAgents {
 		t.Run(p.Name, func(t *testing.T) {
 			bin := world.FromNpm(t, p.Name)
@@ -61,7 +61,7 @@ func TestTypingLandsInTheAgentsPrompts(t *testing.T) {
 
 // A coding agent always listens to its terminal. While its model is silent, it is not reported as
 // waiting; afterwards the wait is a guess.
-func TestCodingAgentsWaitByAGuess(t *testing.T) {
+func TestCodingAgentsWaitByAGuess_Client(t *testing.T) {
 	const guess = "waiting (guess: event-loop)"
 	for _, p := range world.CodingAgents {
 		t.Run(p.Name, func(t *testing.T) {

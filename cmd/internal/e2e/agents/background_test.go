@@ -10,7 +10,7 @@ import (
 )
 
 // Agents whose shell has a background wake their model by the exit of gateway wait there.
-func TestAgentsAreWokenByTheirShell(t *testing.T) {
+func TestAgentsAreWokenByTheirShell_Client(t *testing.T) {
 	for _, tt := range []struct {
 		agent, start, ready string
 		with                world.Args

@@ -13,7 +13,7 @@ import (
 
 // Claude Code with channels allowed asks its model when something happens in a terminal that it
 // used. The cache of flags stands for what an account of Anthropic's gets.
-func TestClaudeCodeIsWokenByAChannel(t *testing.T) {
+func TestClaudeCodeIsWokenByAChannel_Client(t *testing.T) {
 	w := world.New(t)
 	c := w.NewChat(world.ChatAgentNamed("claude"))
 	config := w.Path("claude/.claude.json")

@@ -15,7 +15,7 @@ func claude(t *testing.T) string { return world.FromNpm(t, "claude") }
 
 // The prompt hook gives the screen to the model. Once the user allows it, the model's calls
 // reach vim through our MCP server.
-func TestClaudeCodeSeesAndDrivesVim(t *testing.T) {
+func TestClaudeCodeSeesAndDrivesVim_Client(t *testing.T) {
 	bin := claude(t)
 	w := world.New(t, "vim")
 	w.Write("notes.txt", "bread\n")
@@ -39,7 +39,7 @@ func TestClaudeCodeSeesAndDrivesVim(t *testing.T) {
 }
 
 // The same agent, connected to gateway serve with its own token.
-func TestClaudeCodeOverHTTP(t *testing.T) {
+func TestClaudeCodeOverHTTP_Client(t *testing.T) {
 	bin := claude(t)
 	w := world.New(t, "vim")
 	token := strings.TrimSpace(w.MustGateway("token", "create", "claude", "--role", "agent"))
@@ -77,7 +77,7 @@ func promptClaude(w *world.World, bin string, server world.Args, prompt string) 
 
 // claude -p, which has no interface, does what a session's conversation allows. It does nothing
 // that the conversation refuses, or that no one could be asked about.
-func TestClaudeCodeAsksForPermissionInAConversation(t *testing.T) {
+func TestClaudeCodeAsksForPermissionInAConversation_Client(t *testing.T) {
 	bin := claude(t)
 	w, s, o, id := world.StartTalk(t)
 	m, url := w.PlayModel()

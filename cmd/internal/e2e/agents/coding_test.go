@@ -16,7 +16,7 @@ import (
 // Real agents, connected with the README's commands, see a terminal, ask for its keyboard, type,
 // wait, lose the keyboard and use a terminal of their own. Their models read in plain words what
 // happened.
-func TestCodingAgents(t *testing.T) {
+func TestCodingAgents_Client(t *testing.T) {
 	for _, c := range world.CodingAgents {
 		t.Run(c.Name, func(t *testing.T) {
 			bin := world.FromNpm(t, c.Name)

@@ -40,7 +40,7 @@ var readers = []reader{
 
 // The settings of gateway confine are those that the real agent reads: without them it reads the
 // owner token, with them it does not, and doctor says which is the case.
-func TestConfinedAgentsCannotReadTheOwnerToken(t *testing.T) {
+func TestConfinedAgentsCannotReadTheOwnerToken_Client(t *testing.T) {
 	t.Parallel()
 	for _, p := range readers {
 		t.Run(p.name, func(t *testing.T) {

@@ -40,7 +40,7 @@ var plugins = []plugin{
 
 // Real agents load the plugin from the checkout. Their models learn of the skill and call the
 // tools.
-func TestPlugins(t *testing.T) {
+func TestPlugins_Client(t *testing.T) {
 	const about = "See and operate programs in terminals that the user shares with you"
 	for _, p := range plugins {
 		t.Run(p.agent, func(t *testing.T) {

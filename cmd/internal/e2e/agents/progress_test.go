@@ -12,7 +12,7 @@ import (
 )
 
 // Progress notes keep these agents waiting beyond the time limit of a call.
-func TestProgressOutlivesTheAgentsTimeLimit(t *testing.T) {
+func TestProgressOutlivesTheAgentsTimeLimit_Client(t *testing.T) {
 	for _, tt := range []struct{ agent, config, servers string }{
 		{"opencode", "home/config/opencode/opencode.json", "mcp"},
 		{"copilot", "copilot/mcp-config.json", "mcpServers"},

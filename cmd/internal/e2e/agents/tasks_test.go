@@ -42,7 +42,7 @@ func claudeWithTasks(t *testing.T) (c *world.Chatting, wire func() string) {
 }
 
 // The agent's turn ends while it waits, and its model is asked again when the wait is over.
-func TestClaudeCodeIsWokenByTasks(t *testing.T) {
+func TestClaudeCodeIsWokenByTasks_Client(t *testing.T) {
 	c, wire := claudeWithTasks(t)
 	w := c.W
 	user := w.Terminal(100, 24)

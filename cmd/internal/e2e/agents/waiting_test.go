@@ -213,7 +213,7 @@ func overSSH(w *world.World, shell string) (*world.Terminal, *world.Driver) {
 }
 
 // ssh is always ready for input. What happens behind it is known by marks, or guessed.
-func TestWaitingBehindSSHWithMarks(t *testing.T) {
+func TestWaitingBehindSSHWithMarks_Root(t *testing.T) {
 	w := world.New(t, "ssh")
 	w.Write("rc", marks)
 	s, d := overSSH(w, "bash --noprofile --rcfile "+w.Path("rc"))
@@ -229,7 +229,7 @@ func TestWaitingBehindSSHWithMarks(t *testing.T) {
 	checkBusy(d, "the marks say that a command runs", 1500)
 }
 
-func TestWaitingBehindSSHWithoutMarks(t *testing.T) {
+func TestWaitingBehindSSHWithoutMarks_Root(t *testing.T) {
 	w := world.New(t, "ssh")
 	w.Write("rc", "PS1='plain> '\n")
 	s, d := overSSH(w, "bash --noprofile --rcfile "+w.Path("rc"))

@@ -20,7 +20,7 @@ func waitMode(w *world.World, mode string) {
 
 // Claude Code asks, even with a new configuration under which it would let a model decide. Its
 // mode, and each change of the mode, shows in the conversation.
-func TestClaudeAsksFirst(t *testing.T) {
+func TestClaudeAsksFirst_Client(t *testing.T) {
 	world.Clients(t)
 	w := world.New(t)
 	b := world.BesideClaudeIn(w)
@@ -47,7 +47,7 @@ func TestClaudeAsksFirst(t *testing.T) {
 }
 
 // Without our setting, opencode runs every command of its model.
-func TestOpencodeAsksFirst(t *testing.T) {
+func TestOpencodeAsksFirst_Client(t *testing.T) {
 	world.Clients(t)
 	w := world.New(t)
 	c := w.NewChat(world.ChatAgentNamed("opencode"))
@@ -69,7 +69,7 @@ func TestOpencodeAsksFirst(t *testing.T) {
 
 // With each agent, an unanswered tool call leaves no file. If the agent has modes, its mode is
 // named.
-func TestChatAsksFirst(t *testing.T) {
+func TestChatAsksFirst_Client(t *testing.T) {
 	for _, agent := range world.ChatAgents {
 		t.Run(agent.Name, func(t *testing.T) {
 			world.Clients(t)
@@ -90,7 +90,7 @@ func TestChatAsksFirst(t *testing.T) {
 	}
 }
 
-func TestAModeThatDoesNotExist(t *testing.T) {
+func TestAModeThatDoesNotExist_Client(t *testing.T) {
 	for _, agent := range world.ChatAgents {
 		if agent.Mode == "" {
 			continue

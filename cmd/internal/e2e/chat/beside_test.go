@@ -56,7 +56,7 @@ func waitHooks(w *world.World) (pids []string) {
 }
 
 // Claude Code in its own interface can be followed, answered and prompted from another terminal.
-func TestClaudeBesideItsInterface(t *testing.T) {
+func TestClaudeBesideItsInterface_Client(t *testing.T) {
 	b := newBesideClaude(t)
 	w := b.W
 	w.MustGateway("request", b.ID, "--reason", "to look on")
@@ -149,7 +149,7 @@ func TestChatGoesWithCodingAgents(t *testing.T) {
 // A command of Claude Code's interface is sent from another terminal, and a conversation continues
 // in another session. There a question is answered and a turn interrupted from another terminal,
 // and a hook that hangs allows nothing.
-func TestClaudeIsResumedBesideItsInterface(t *testing.T) {
+func TestClaudeIsResumedBesideItsInterface_Client(t *testing.T) {
 	b := newBesideClaude(t)
 	w := b.W
 	b.Person.Run("gateway chat send " + b.ID + " 'remember the word'")

@@ -69,8 +69,8 @@ func askedOrNext(c *world.Chatting, command string) (r fakemodel.Request, next b
 	return r, next
 }
 
-// TestChatMatrix holds a conversation line by line with each real agent.
-func TestChatMatrix(t *testing.T) {
+// TestChatMatrix_Client holds a conversation line by line with each real agent.
+func TestChatMatrix_Client(t *testing.T) {
 	for _, agent := range world.ChatAgents {
 		t.Run(agent.Name, func(t *testing.T) {
 			world.Clients(t)
@@ -304,7 +304,7 @@ func bottomRow(s *world.Terminal) string {
 }
 
 // Without a terminal, gateway chat reads only the prompt and allows nothing.
-func TestChatWithoutATerminal(t *testing.T) {
+func TestChatWithoutATerminal_Client(t *testing.T) {
 	for _, agent := range world.ChatAgents {
 		t.Run(agent.Name, func(t *testing.T) {
 			world.Clients(t)

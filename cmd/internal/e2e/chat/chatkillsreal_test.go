@@ -10,8 +10,8 @@ import (
 )
 
 // The table of TestAHostedAgentEndsWhicheverPeerIsKilled with real agents, for the cases in which
-// they differ. TestChatMatrix kills agents and gateway chat in an approval.
-func TestARealAgentEndsWhicheverPeerIsKilled(t *testing.T) {
+// they differ. TestChatMatrix_Client kills agents and gateway chat in an approval.
+func TestARealAgentEndsWhicheverPeerIsKilled_Client(t *testing.T) {
 	world.Clients(t)
 	t.Parallel()
 	busy := []string{"at work", "in a question"}

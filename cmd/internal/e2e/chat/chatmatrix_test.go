@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chatCells lists what TestChatMatrix tries with each agent. A text says why a cell does not work;
+// chatCells lists what TestChatMatrix_Client tries with each agent. A text says why a cell does not work;
 // "" means that it works.
 var chatCells = []struct {
 	name  string
@@ -67,9 +67,9 @@ var besideAgents = []struct {
 	command string
 	lacks   map[string]string
 }{
-	// TestClaudeBesideItsInterface, TestClaudeIsResumedBesideItsInterface
+	// TestClaudeBesideItsInterface_Client, TestClaudeIsResumedBesideItsInterface_Client
 	{"proxy --chat claude", map[string]string{"killed": "its hook, and one that hangs: ✓"}},
-	// TestOpencodeLive; TestHandOverOfOpencode
+	// TestOpencodeLive_Client; TestHandOverOfOpencode_Client
 	{"proxy --chat opencode", map[string]string{"question": "asks in its text", "resume": "by its arguments; not tried here", "killed": "its server: ✓"}},
 }
 

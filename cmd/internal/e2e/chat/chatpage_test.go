@@ -13,7 +13,7 @@ import (
 
 // A person talks to Claude Code from a browser and approves there what it wants to run, while
 // Claude Code's own interface stands in the terminal.
-func TestABrowserTalksToACodingAgent(t *testing.T) {
+func TestABrowserTalksToACodingAgent_Client(t *testing.T) {
 	b := browser.Chromium(t)
 	w := world.New(t)
 	c := w.NewChat(world.ChatAgents[0])

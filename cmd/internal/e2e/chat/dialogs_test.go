@@ -13,7 +13,7 @@ import (
 // After a turn, /model asks at the terminal what the command has said, and is confirmed. A dialog
 // that a person opens there is shown remotely as a question, and prompts wait meanwhile. A command
 // without any visible effect is read all the same.
-func TestCommandsAreSentRemotely(t *testing.T) {
+func TestCommandsAreSentRemotely_Client(t *testing.T) {
 	b := newBesideClaude(t)
 	w := b.W
 	b.Prompt()

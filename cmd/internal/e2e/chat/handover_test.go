@@ -13,7 +13,7 @@ import (
 
 // One conversation moves from Claude Code's own interface to gateway chat and back. It stays one
 // file that holds everything said, and only one of our commands writes it at a time.
-func TestHandOverOfClaude(t *testing.T) {
+func TestHandOverOfClaude_Client(t *testing.T) {
 	world.Clients(t)
 	w := world.New(t)
 	c := w.NewChat(world.ChatAgents[0])
@@ -63,7 +63,7 @@ func runInterface(c *world.Chatting, args, prompt, answer string) fakemodel.Requ
 }
 
 // A conversation that began line by line continues in opencode's own interface, and returns.
-func TestHandOverOfOpencode(t *testing.T) {
+func TestHandOverOfOpencode_Client(t *testing.T) {
 	world.Clients(t)
 	w := world.New(t)
 	c := w.NewChat(world.ChatAgentNamed("opencode"))

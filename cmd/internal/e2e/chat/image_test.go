@@ -34,7 +34,7 @@ func waitForDot(c *world.Chatting, prompt string) {
 }
 
 // Images reach the model of each agent, line by line, from the command line and with /image.
-func TestImagesReachRealModels(t *testing.T) {
+func TestImagesReachRealModels_Client(t *testing.T) {
 	for _, agent := range world.ChatAgents {
 		t.Run(agent.Name, func(t *testing.T) {
 			world.Clients(t)
@@ -65,7 +65,7 @@ func TestImagesReachRealModels(t *testing.T) {
 }
 
 // opencode in its own interface receives a signed image by gateway chat send.
-func TestAnImageIsSentRemotely(t *testing.T) {
+func TestAnImageIsSentRemotely_Client(t *testing.T) {
 	world.Clients(t)
 	w := world.New(t)
 	writeDot(w, "dot.png")
@@ -85,7 +85,7 @@ func TestAnImageIsSentRemotely(t *testing.T) {
 }
 
 // Claude Code reads nothing of the prompt, either.
-func TestClaudeInItsInterfaceTakesNoImage(t *testing.T) {
+func TestClaudeInItsInterfaceTakesNoImage_Client(t *testing.T) {
 	world.Clients(t)
 	b := world.BesideClaudeIn(world.New(t))
 	writeDot(b.W, "dot.png")

@@ -22,7 +22,7 @@ func TestAnApprovalIsRefusedAfterItsTime(t *testing.T) {
 }
 
 // Nothing that the agents asked for is done, and their models continue.
-func TestRealAgentsAreRefusedAfterTheirTime(t *testing.T) {
+func TestRealAgentsAreRefusedAfterTheirTime_Client(t *testing.T) {
 	for _, name := range []string{"claude", "opencode"} {
 		t.Run(name, func(t *testing.T) {
 			world.Clients(t)

@@ -14,7 +14,7 @@ import (
 // opencode's own interface and its remote conversation are one. A dialog answered in one place
 // closes in the other. It is prompted and interrupted remotely. Killing its server allows nothing,
 // and the user is told.
-func TestOpencodeLive(t *testing.T) {
+func TestOpencodeLive_Client(t *testing.T) {
 	world.Clients(t)
 	w := world.New(t)
 	c := w.NewChat(world.ChatAgent{Name: "opencode", SetUp: (*world.World).OpencodeEnv, Shell: "bash"})

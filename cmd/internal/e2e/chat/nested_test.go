@@ -39,7 +39,7 @@ func TestMessagesOnlyReachAnAgentInside(t *testing.T) {
 }
 
 // Claude Code without a terminal, started in another session's terminal, gets the message.
-func TestAMessageReachesAnAgentInside(t *testing.T) {
+func TestAMessageReachesAnAgentInside_Client(t *testing.T) {
 	world.Clients(t)
 	w := world.New(t)
 	c := w.NewChat(world.ChatAgentNamed("claude"))

@@ -13,7 +13,7 @@ import (
 
 // A hosted agent sees the terminals that the user shares, and types there after one yes, given at
 // the terminal. It asks in the conversation for its other tools as before.
-func TestHostedAgentsUseSharedTerminals(t *testing.T) {
+func TestHostedAgentsUseSharedTerminals_Client(t *testing.T) {
 	for _, a := range world.ChatAgents {
 		t.Run(a.Name, func(t *testing.T) {
 			w := world.New(t)

@@ -10,7 +10,7 @@ import (
 )
 
 // The agent says in its own words that the conversation does not exist, and we say what to do.
-func TestAConversationThatDoesNotExist(t *testing.T) {
+func TestAConversationThatDoesNotExist_Client(t *testing.T) {
 	const id, hint = "6f1f3c3e-5a5b-4c5d-8e9f-0123456789ab", "\nhint: without --resume a new conversation begins; its id is printed when it ends\n"
 	says := map[string]string{
 		"claude": "No conversation found with session ID: " + id, "claude-acp": "Resource not found", "codex": "no rollout found", "gemini": "No previous sessions found", "copilot": "not found",

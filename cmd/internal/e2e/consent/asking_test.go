@@ -46,7 +46,7 @@ func TestTheQuestionSaysHowLongR70(t *testing.T) {
 // R70: a command-line agent that is killed, or never comes back, loses control after two minutes.
 // An agent with an open connection may think as long as it likes. This test takes the full two
 // minutes; the packages test the rule with a fake clock.
-func TestAnAbsentAgentLosesControlAfterTwoMinutesR70(t *testing.T) {
+func TestAnAbsentAgentLosesControlAfterTwoMinutesR70_Client(t *testing.T) {
 	world.Clients(t)
 	w := world.New(t)
 	s, thinks := w.Terminal(100, 24), w.Terminal(100, 24)

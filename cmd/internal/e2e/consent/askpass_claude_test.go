@@ -12,7 +12,7 @@ import (
 
 // The real Claude Code with the plugin's hook: a git clone of its Bash tool asks the user, who
 // reads that Claude Code asks, and neither the model nor the transcript has the password.
-func TestClaudeCodesGitAsksTheUser(t *testing.T) {
+func TestClaudeCodesGitAsksTheUser_Client(t *testing.T) {
 	bin := world.FromNpm(t, "claude")
 	a := newTool(t, "git")
 	heard := a.Overhear(a.id)

@@ -74,7 +74,7 @@ func (c *askingAgent) runTool(m *world.PlayedModel, command string, meanwhile fu
 
 // In the own shell tool of each coding agent sudo, git and ssh ask the user, who reads which agent asks,
 // with which command and where. Neither the model nor anything that the agent keeps has the password.
-func TestProgramsOfEachCodingAgentAskTheUser(t *testing.T) {
+func TestProgramsOfEachCodingAgentAskTheUser_RootClient(t *testing.T) {
 	t.Parallel()
 	for _, c := range askingAgents {
 		t.Run(c.name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func (a *tool) answerKept(words, text string) {
 // The user gives sudo's password for a while: later sudos of that agent get it without a question,
 // while a sign says so. Another target is asked for. A wrong password and Ctrl+\\ end it, and so does
 // the agent's end.
-func TestSudoIsAnsweredForAWhile(t *testing.T) {
+func TestSudoIsAnsweredForAWhile_Root(t *testing.T) {
 	s := newSudoer(t)
 	const sign = "sudo password kept"
 	run := s.start(connected + `

@@ -41,7 +41,7 @@ func answerAtPage(b *browser.Tab, words, text string) {
 
 // git asks at the desk and at the page, and the first answer counts. The terminal names the page
 // that answered, the page says that the terminal did, and the password is nowhere but in git.
-func TestGitAsksAtThePage(t *testing.T) {
+func TestGitAsksAtThePage_Client(t *testing.T) {
 	browser.ChromiumPath(t)
 	a := newTool(t, "git")
 	o := a.Terminal(100, 30)
@@ -93,7 +93,7 @@ func TestGitAsksAtThePage(t *testing.T) {
 }
 
 // sudo in an agent's own shell is answered at a page by a person who is not at the terminal.
-func TestSudoAsksAtThePage(t *testing.T) {
+func TestSudoAsksAtThePage_RootClient(t *testing.T) {
 	browser.ChromiumPath(t)
 	s := newSudoer(t)
 	o := s.Window(110, 40, strings.Join(append(s.enter, "gateway", "open", "--role", "owner"), " "))
@@ -116,7 +116,7 @@ func TestSudoAsksAtThePage(t *testing.T) {
 }
 
 // A person who has left the terminal is asked at the page. Without a page no one is there.
-func TestAQuestionFollowsThePersonToThePage(t *testing.T) {
+func TestAQuestionFollowsThePersonToThePage_Client(t *testing.T) {
 	browser.ChromiumPath(t)
 	w := world.New(t, "git", "setsid")
 	w.EndsKept()

@@ -99,7 +99,7 @@ func (s *sudoer) start(line string) *world.Running {
 
 // sudo in an agent's own shell asks the user of the shared terminal; a wrong password is asked for
 // again, a refusal is the agent's to read, and a look-alike of sudo gets nothing.
-func TestSudoAsksTheUser(t *testing.T) {
+func TestSudoAsksTheUser_Root(t *testing.T) {
 	s := newSudoer(t)
 	run := s.start("sudo -k; sudo id -u")
 

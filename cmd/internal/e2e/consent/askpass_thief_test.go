@@ -41,7 +41,7 @@ open STDOUT, '>&W'; close R; close W; exec $ENV{THIEF_HELPER}, @ARGV;
 
 // An attacker's helper that a genuine sudo starts gets no answer, neither by speaking for the
 // genuine helper nor by reading what that prints.
-func TestNoOneTakesTheHelpersPlace(t *testing.T) {
+func TestNoOneTakesTheHelpersPlace_Root(t *testing.T) {
 	s := newSudoer(t)
 	socket := filepath.Join(s.dir, "run", "gateway.sock")
 	require.FileExists(t, socket)
@@ -76,7 +76,7 @@ func TestNoOneTakesTheHelpersPlace(t *testing.T) {
 
 // A helper that sudo runs as its command gets no answer: a sudo that logs what its command prints has
 // made the pipe, and would print the answer to the agent.
-func TestSudoRunsNoHelper(t *testing.T) {
+func TestSudoRunsNoHelper_Root(t *testing.T) {
 	for _, settings := range []string{"log_output", "log_output,!use_pty", "!log_output"} {
 		t.Run(settings, func(t *testing.T) {
 			s := newSudoer(t)

@@ -101,7 +101,7 @@ echo done >> colours
 
 // In a real xterm, the question is legible whatever the program does to its colours. Afterwards the
 // colours are what they would be without the proxy, and each query for one is answered once.
-func TestTheQuestionIsLegibleR67(t *testing.T) {
+func TestTheQuestionIsLegibleR67_Client(t *testing.T) {
 	w := world.OnDisplays(t, "xterm")
 	display, screen := framebuffer(w)
 	w.Env = append(w.Env, "DISPLAY="+display)

@@ -92,7 +92,7 @@ func runPrompter(w *world.World, a prompter) (*world.Terminal, *world.Overheard)
 }
 
 // R21, R26: the agent's first byte is refused as soon as the question stands.
-func TestHardPromptsR21R26(t *testing.T) {
+func TestHardPromptsR21R26_Root(t *testing.T) {
 	t.Parallel()
 	for _, a := range hard {
 		t.Run(a.name, func(t *testing.T) {
@@ -198,7 +198,7 @@ var soft = []prompter{
 
 // R22, R24, R78: prompts of programs that read raw keys are recognised by their words; in any
 // language, by n signs for n keys, and by the forms that programs ask a library to draw.
-func TestSoftPromptsR22R24R78(t *testing.T) {
+func TestSoftPromptsR22R24R78_Root(t *testing.T) {
 	t.Parallel()
 	for _, a := range append(soft, masking...) {
 		t.Run(a.name, func(t *testing.T) {

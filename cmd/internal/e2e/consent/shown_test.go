@@ -134,7 +134,7 @@ const lock = `printf "\033[2h"; exec listener heard`
 
 // R8: a program that locks xterm's keyboard while an agent drives does not keep the user from
 // taking it back.
-func TestAProgramCannotLockTheUserOutR8(t *testing.T) {
+func TestAProgramCannotLockTheUserOutR8_Client(t *testing.T) {
 	w := world.OnDisplays(t, "xterm")
 	w.Env = append(w.Env, "DISPLAY="+startDisplay(w))
 	x := xterm(w, `proxy --agent --allow-escapes --grant drive bash -c 'read -r; `+lock+`'`)
@@ -154,7 +154,7 @@ func TestAProgramCannotLockTheUserOutR8(t *testing.T) {
 // The control run of the test above: without the proxy, xterm is locked. xterm handles its window's
 // events in order, and no lock holds a mouse report back, so the report shows that xterm has
 // handled the keys before it.
-func TestWithoutTheProxyTheKeyboardIsLockedR8(t *testing.T) {
+func TestWithoutTheProxyTheKeyboardIsLockedR8_Client(t *testing.T) {
 	w := world.OnDisplays(t, "xterm")
 	w.Env = append(w.Env, "DISPLAY="+startDisplay(w))
 	x := xterm(w, `stty raw -echo; tty > tty; exec listener heard`)
@@ -191,7 +191,7 @@ func kitty(w *world.World, line string) *world.Running {
 
 // R10: with any key encoding of the program, the user takes the keyboard back, with Num Lock on
 // too.
-func TestAProgramWithKittysKeyboardR10(t *testing.T) {
+func TestAProgramWithKittysKeyboardR10_Client(t *testing.T) {
 	for _, flags := range []string{"1", "7", "31"} {
 		t.Run("flags "+flags, func(t *testing.T) {
 			w := world.OnDisplays(t, "kitty")

@@ -12,7 +12,7 @@ import (
 
 // A person opens the link in a browser, grants an agent the keyboard there, watches it type, and
 // takes the keyboard back.
-func TestABrowserGivesAndTakesBack(t *testing.T) {
+func TestABrowserGivesAndTakesBack_Client(t *testing.T) {
 	b := browser.Chromium(t)
 	w := world.New(t, "vim")
 	w.Write("notes.txt", "to do\n")
@@ -53,7 +53,7 @@ func TestABrowserGivesAndTakesBack(t *testing.T) {
 
 // A person mutes and unmutes an agent in a browser. The browser shows what was answered at the
 // terminal.
-func TestABrowserMutes(t *testing.T) {
+func TestABrowserMutes_Client(t *testing.T) {
 	b := browser.Chromium(t)
 	w := world.New(t)
 	s, o := w.Terminal(120, 24), w.Terminal(100, 30)

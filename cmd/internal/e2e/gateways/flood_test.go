@@ -45,7 +45,7 @@ const meter = `window.wire = {rows: 0, acks: 0, most: 0, bytes: 0};
 // A program prints far more than a person can read, on the page as at the terminal. The page never
 // has more than one screen to draw, and it shows the end. The logged figures are the delay after
 // the program's last words, and what a browser receives and spends.
-func TestAFloodOnThePage(t *testing.T) {
+func TestAFloodOnThePage_Client(t *testing.T) {
 	b := browser.Chromium(t)
 	w := world.New(t, "vim")
 	s, o := w.Terminal(100, 30), w.Terminal(100, 30)

@@ -12,7 +12,7 @@ import (
 )
 
 // The page's gateway is one of several, and their NATS server is gone.
-func TestAPageSaysThatItsListIsIncomplete(t *testing.T) {
+func TestAPageSaysThatItsListIsIncomplete_Client(t *testing.T) {
 	b := browser.Chromium(t)
 	w := world.New(t)
 	for _, role := range []string{"proxy", "viewer"} {

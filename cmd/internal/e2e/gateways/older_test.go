@@ -33,7 +33,7 @@ var buildOlder = sync.OnceValues(func() (skip string, err error) {
 
 // After an upgrade, programs under an older proxy and agents with older commands go on: list, ask,
 // type, wait, read the history and reclaim.
-func TestOlderProgramsGoOnAfterAnUpgrade(t *testing.T) {
+func TestOlderProgramsGoOnAfterAnUpgrade_Client(t *testing.T) {
 	world.Clients(t)
 	said, err := buildOlder()
 	require.NoError(t, err, said)

@@ -245,7 +245,7 @@ func parsed(t *testing.T, raw string) *url.URL {
 
 // A person's browser at a server with TLS: the link, the six words, the screen, grant and reclaim.
 // Then the server is killed and restarted, and the screen returns.
-func TestABrowserAtAServer(t *testing.T) {
+func TestABrowserAtAServer_Client(t *testing.T) {
 	w := world.New(t, "vim")
 	server := startPageServer(w)
 	key := sha256.Sum256(w.Cert.Leaf.RawSubjectPublicKeyInfo)
@@ -283,7 +283,7 @@ func TestABrowserAtAServer(t *testing.T) {
 }
 
 // A person who opens a used link reads what to do.
-func TestABrowserWithAUsedLink(t *testing.T) {
+func TestABrowserWithAUsedLink_Client(t *testing.T) {
 	w := world.New(t)
 	server := startPageServer(w)
 	key := sha256.Sum256(w.Cert.Leaf.RawSubjectPublicKeyInfo)

@@ -31,11 +31,11 @@ import (
 // killEvery is the interval at which the serving process is killed.
 const killEvery = 2 * time.Second
 
-// TestSoak kills the process that serves the local gateway every two seconds, while agents type
+// TestSoak_Client kills the process that serves the local gateway every two seconds, while agents type
 // into sessions and wait. It compares the receipts with what the programs have read: no byte is
 // typed twice, no unread byte is claimed, and each wait has an answer. SOAK sets the numbers of
 // sessions, agents and kills: "100,30,30".
-func TestSoak(t *testing.T) {
+func TestSoak_Client(t *testing.T) {
 	world.Clients(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("nobody says which process serves a socket")

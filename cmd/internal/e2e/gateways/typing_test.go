@@ -115,7 +115,7 @@ func TestAPageAnswersAPassword(t *testing.T) {
 
 // A person types in a browser: into vim, whose arrows are other bytes than a shell's, and into a
 // shell, which takes a paste and an interrupt.
-func TestABrowserTypes(t *testing.T) {
+func TestABrowserTypes_Client(t *testing.T) {
 	b := browser.Chromium(t)
 	w := world.New(t, "vim", "bash")
 	w.Write("notes.txt", "one\ntwo\nthree\n")

@@ -20,7 +20,7 @@ const faults = `window.faults = [];
 
 // Two people look at a session, each in a browser. When the serving process is killed, both return
 // to the same screen and see its changes.
-func TestTwoBrowsersOutliveTheGateway(t *testing.T) {
+func TestTwoBrowsersOutliveTheGateway_Client(t *testing.T) {
 	browsers := []*browser.Tab{browser.Chromium(t), browser.Chromium(t)}
 	w := world.New(t, "vim")
 	w.Write("notes.txt", "to do\n")

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGoInstallFromAModuleProxy publishes the module under another path on a module proxy of files,
+// TestGoInstallFromAModuleProxy_Client publishes the module under another path on a module proxy of files,
 // where go install finds both programs. Go refuses that to a module with replace lines.
-func TestGoInstallFromAModuleProxy(t *testing.T) {
+func TestGoInstallFromAModuleProxy_Client(t *testing.T) {
 	t.Parallel()
 	world.Clients(t)
 	const module, version = "example.org/terminalproxy", "v0.1.0"

@@ -41,7 +41,7 @@ func dist(t *testing.T, dir, umask, zone string) (sums string) {
 // Made twice, in two places and circumstances, the packages have the same bytes. The .deb is
 // installed below a directory of the test's own, used, and removed without a trace. What is made of
 // the archive for other package managers is used, too.
-func TestPackages(t *testing.T) {
+func TestPackages_RootClient(t *testing.T) {
 	world.Clients(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("the packages are for Linux")

@@ -18,7 +18,7 @@ const (
 
 // clientSteps are the commands of coding agents, which other tests run with the real programs.
 var clientSteps = []step{
-	{line: "claude mcp add", skip: needsNPM + "TestCodingAgents"},
+	{line: "claude mcp add", skip: needsNPM + "TestCodingAgents_Client"},
 	{line: `claude "look at`, skip: "needs an account"},
 }
 
@@ -76,35 +76,35 @@ var examples = map[string]example{
 			r.w.Write("shot.png", "")
 		},
 		steps: []step{
-			{line: "proxy --chat claude", skip: needsNPM + "TestClaudeBesideItsInterface"},
+			{line: "proxy --chat claude", skip: needsNPM + "TestClaudeBesideItsInterface_Client"},
 			{line: "gateway run --chat", skip: needsNPM + "TestAHostedAgentEndsWhicheverPeerIsKilled"},
-			{line: "--image shot.png", skip: "the scripted agent takes no images: TestAnImageIsSentRemotely"},
+			{line: "--image shot.png", skip: "the scripted agent takes no images: TestAnImageIsSentRemotely_Client"},
 			{line: "gateway chat send ID --to INNER", skip: needsNPM + "TestAnAgentThatClaudeStartsAsksItsUser"},
 			{line: "gateway chat answer ID once", before: askApproval, during: (*pageRun).agree},
 			{line: "gateway chat answer ID refuse", before: askApproval},
-			{line: "gateway chat answer ID --reply", skip: needsNPM + "TestChatMatrix"},
+			{line: "gateway chat answer ID --reply", skip: needsNPM + "TestChatMatrix_Client"},
 			{line: "gateway chat log"},
 			{line: "gateway chat send"},
 			{line: "gateway chat interrupt"},
-			{line: "gateway chat", skip: needsNPM + "TestChatMatrix"},
+			{line: "gateway chat", skip: needsNPM + "TestChatMatrix_Client"},
 			{line: "claude -p", skip: needsNPM + "TestAPermissionIsAskedInAConversation"},
-			{line: "claude --session-id", skip: needsNPM + "TestClaudeIsResumedBesideItsInterface"},
-			{line: "claude --resume", skip: needsNPM + "TestClaudeIsResumedBesideItsInterface"},
+			{line: "claude --session-id", skip: needsNPM + "TestClaudeIsResumedBesideItsInterface_Client"},
+			{line: "claude --resume", skip: needsNPM + "TestClaudeIsResumedBesideItsInterface_Client"},
 		},
 	},
 	"docs/development.md": {steps: []step{{line: "make ", skip: isMake + ".ci/run runs these"}}},
 	"docs/install.md": {steps: []step{
 		{line: "sudo make uninstall", skip: "needs root: TestInstallAndUninstall"},
 		{line: "make ", skip: isMake + "TestInstallAndUninstall"},
-		{line: "sudo apt", skip: "needs root: TestPackages"},
-		{line: "sudo dnf", skip: "needs Fedora: TestPackages reads the package"},
-		{line: "sudo tar", skip: "needs root: TestPackages"},
-		{line: "npm install", skip: "needs packages: TestPackages"},
+		{line: "sudo apt", skip: "needs root: TestPackages_RootClient"},
+		{line: "sudo dnf", skip: "needs Fedora: TestPackages_RootClient reads the package"},
+		{line: "sudo tar", skip: "needs root: TestPackages_RootClient"},
+		{line: "npm install", skip: "needs packages: TestPackages_RootClient"},
 		{line: "nix profile", skip: "needs Nix and a release: TestFormulaAndFlakeNameTheArchives"},
 		{line: "brew tap-new", skip: "needs Homebrew and a release: TestFormulaAndFlakeNameTheArchives"},
-		{line: "podman", skip: "needs Podman: TestPackages runs the image's programs"},
+		{line: "podman", skip: "needs Podman: TestPackages_RootClient runs the image's programs"},
 		{line: "rm -rf", skip: "removes the directories of this machine's user"},
-		{line: "claude mcp remove", skip: needsNPM + "TestCodingAgents adds it"},
+		{line: "claude mcp remove", skip: needsNPM + "TestCodingAgents_Client adds it"},
 	}},
 	"docs/keys.md": {steps: append([]step{
 		{line: "proxy --grant drive", stays: `>>>`, end: "C-d"},
@@ -119,8 +119,8 @@ var examples = map[string]example{
 	"docs/recipes.md": {
 		replace: []string{"wss://desk.example:7117", "ws://127.0.0.1:{port}", "make test", "echo $((6 * 7))"},
 		steps: []step{
-			{line: "ssh prod", skip: "needs a server: TestWaitingBehindSSHWithMarks"},
-			{line: "ssh admin@switch", skip: "needs a device: TestWaitingBehindSSHWithoutMarks"},
+			{line: "ssh prod", skip: "needs a server: TestWaitingBehindSSHWithMarks_Root"},
+			{line: "ssh admin@switch", skip: "needs a device: TestWaitingBehindSSHWithoutMarks_Root"},
 			{line: "kubectl exec", skip: "needs a cluster"},
 			{line: "picocom", skip: "needs a serial line"},
 			{
@@ -162,7 +162,7 @@ var examples = map[string]example{
 			{line: "proxy --agent --notify", stays: vimIsUp, end: vimEnds, brief: true},
 			{line: "proxy --gateway wss://desk", stays: vimIsUp, end: vimEnds},
 			{line: "proxy --gateway", stays: vimIsUp, end: vimEnds, brief: true},
-			{line: "claude mcp add", skip: needsNPM + "TestCodingAgents"},
+			{line: "claude mcp add", skip: needsNPM + "TestCodingAgents_Client"},
 			{line: "curl -H", want: `"sessions"`},
 			{line: "sudo", skip: "needs root and systemd: TestSystemdTakesTheUnit"},
 			{line: "--via tailscale", skip: "needs an account: TestOpenViaTailscale"},

@@ -148,7 +148,7 @@ func TestEveryBytePassesUntouchedWithoutAgentR13(t *testing.T) {
 	require.True(t, w.Content("typed") == string(typed), "what the user typed")
 }
 
-func TestAPlainSessionHasNoNetwork(t *testing.T) {
+func TestAPlainSessionHasNoNetwork_Root(t *testing.T) {
 	world.NeedsRoot(t, "to look at a proxy's descriptors (R51)")
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
 		t.Skip("this system does not show a process's descriptors under /proc")

@@ -143,7 +143,7 @@ func player(t *testing.T) string {
 	return ""
 }
 
-func TestAsciinemaPlayerPlaysTheRecording(t *testing.T) {
+func TestAsciinemaPlayerPlaysTheRecording_Client(t *testing.T) {
 	dist := player(t)
 	script, err := filepath.Abs(filepath.Join("testdata", "play.mjs"))
 	require.NoError(t, err)

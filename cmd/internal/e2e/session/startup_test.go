@@ -109,7 +109,7 @@ func TestNoProgramWaitsForAnAnswerR62(t *testing.T) {
 }
 
 // The same for the agents, which ask the most.
-func TestTheAgentsAreAnsweredR62(t *testing.T) {
+func TestTheAgentsAreAnsweredR62_Client(t *testing.T) {
 	for _, p := range world.CodingAgents {
 		t.Run(p.Name, func(t *testing.T) {
 			bin := world.FromNpm(t, p.Name)

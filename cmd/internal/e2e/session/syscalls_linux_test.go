@@ -185,7 +185,7 @@ var limits = map[string]int{"key": 35, "look": 30, "wait": 76, "line": 40}
 // The system calls of a proxy for each event stay few: for a key that the user types, for a line
 // that the program prints while a client subscribes, for a client's look, and for a wait that is
 // met.
-func TestSystemCallsOfAnEvent(t *testing.T) {
+func TestSystemCallsOfAnEvent_Client(t *testing.T) {
 	world.Clients(t)
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not installed")
