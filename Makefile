@@ -8,6 +8,7 @@
 GOLANGCI = v2.15.0
 GOFUMPT  = v0.12.0
 NFPM     = v2.45.0
+GOTESTSUM = v1.13.0
 TOOLS    = .ci/bin
 FUZZTIME = 30s
 
@@ -27,7 +28,7 @@ $(error $(GO_PROBLEM))
 endif
 endif
 
-.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test test-page clients clients-newest test-as-root test-slow-looks mutants lint lint-go lint-page fmt fuzz peers bench bench-write score tools nfpm clean
+.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test test-units test-built test-page clients clients-units clients-built clients-newest test-as-root test-slow-looks mutants lint lint-go lint-page fmt fuzz peers bench bench-write score tools nfpm clean
 
 all: build
 
@@ -105,23 +106,38 @@ ALONE = ./cmd/internal/dev/browser ./gateway/text ./proxy/terminal/filter ./prox
 E2E = ./cmd/internal/e2e/agents ./cmd/internal/e2e/chat ./cmd/internal/e2e/consent ./cmd/internal/e2e/gateways ./cmd/internal/e2e/session
 BUILT = $(E2E) ./cmd/internal/dev/bench/built
 
-# testrun runs go test. It prints first what this machine lacks, and last what failed. SKIP_OK=1 lets it pass
-# without tmux and without a C compiler. If at most AGAIN tests fail, they run once more, and those that pass then are listed as flaky.
-TESTRUN = go run ./cmd/internal/dev/testrun
-AGAIN   = 0
+# gotestsum prints a line for each package, then what was skipped, and why, and last what failed. With AGAIN=1 one failed test
+# runs again, and is listed as flaky if it passes then; a second failure fails the run.
+AGAIN = 0
+SUM   = $(TOOLS)/gotestsum-$(GOTESTSUM)
+RUN   = $(SUM) --format=pkgname --format-hide-empty-pkg $(if $(filter-out 0,$(AGAIN)),--rerun-fails=1 --rerun-fails-max-failures=$(AGAIN) --rerun-fails-report=bin/flaky.$@)
+FLAKY = @if [ -s bin/flaky.$@ ]; then echo "flaky, passed when it ran again:"; cat bin/flaky.$@; fi
+
+# A name ends with what a test needs besides Debian's programs: make clients and make test-as-root run those.
+NEEDS_CLIENT = _(Root)?Client$$
+NEEDS_ROOT   = _Root(Client)?$$
 
 # The end-to-end tests wait more than they compute, so the others run beside them. What runs without the race
 # detector is built with the flags of build, so that nothing is compiled twice.
-test:
+test: $(SUM)
+	@command -v tmux >/dev/null || { echo "test: tmux is missing, and most tests need it: install it first" >&2; exit 1; }
+	@CGO_ENABLED=1 go env CC | xargs -n 1 sh -c 'command -v "$$0"' >/dev/null || { echo "test: the race detector needs a C compiler: install gcc and libc6-dev first" >&2; exit 1; }
 	@echo "test: all packages, nearly all with the race detector, and beside them the built programs end to end in tmux; a few minutes"
-	@$(TESTRUN) -again=$(AGAIN) CGO_ENABLED=1 -race -shuffle=on -timeout=15m $$(go list ./... | grep -vxF "$$(go list $(ALONE) $(BUILT))") \
-		then $(COMPILE) -shuffle=on -timeout=15m $(ALONE) \
-		beside $(COMPILE) -shuffle=on -timeout=30m $(BUILT)
+	@rm -f bin/flaky.* && mkdir -p bin && $(MAKE) --no-print-directory -j 2 test-units test-built
 
-check:
+test-units: $(SUM)
+	@CGO_ENABLED=1 $(RUN) --packages "$$(go list ./... | grep -vxF "$$(go list $(ALONE) $(BUILT))" | tr '\n' ' ')" -- -race -shuffle=on -timeout=15m '-skip=$(NEEDS_CLIENT)'
+	@$(RUN) --packages "$(ALONE)" -- $(COMPILE) -shuffle=on -timeout=15m '-skip=$(NEEDS_CLIENT)'
+	$(FLAKY)
+
+test-built: $(SUM)
+	@$(RUN) --packages "$(BUILT)" -- $(COMPILE) -shuffle=on -timeout=30m '-skip=$(NEEDS_CLIENT)'
+	$(FLAKY)
+
+check: $(SUM)
 	@echo "check: go vet, the tests of all packages but the end-to-end tests, and those of the page's scripts; about a minute"
 	go vet ./...
-	@$(TESTRUN) -vet=off $$(go list ./... | grep -v -e /internal/e2e -e /internal/dev/bench)
+	@$(RUN) --packages "$$(go list ./... | grep -v -e /internal/e2e -e /internal/dev/bench | tr '\n' ' ')" -- -vet=off '-skip=$(NEEDS_CLIENT)'
 	@$(MAKE) --silent test-page
 
 # The unit tests of the page's scripts.
@@ -135,14 +151,20 @@ CLIENTS_IN = ./cmd/gateway ./cmd/internal/dev/browser ./cmd/internal/e2e/agents 
 # one package at a time runs.
 CLIENTS_PLAIN = $(E2E) ./proxy/terminal/screen
 
-clients: build $(TOOLS)/nfpm-$(NFPM)
-	@echo "clients: the tests with real agents, SDKs, terminals, a browser and older binaries, of $(CLIENTS_IN)"
-	@rm -f bin/soak.txt
-	@tests=$$($(TESTRUN) -needs client $(CLIENTS_IN)) && \
-	$(TESTRUN) -again=$(AGAIN) CLIENTS=1 PICTURES="$$PWD/bin/pages" CGO_ENABLED=1 -race -p=1 -timeout=60m "-run=$$tests" $(filter-out $(CLIENTS_PLAIN),$(CLIENTS_IN)) \
-		beside CLIENTS=1 SOAK_FIGURES="$$PWD/bin/soak.txt" $(COMPILE) -p=1 -timeout=60m "-run=$$tests" $(CLIENTS_PLAIN)
+clients: build $(SUM) $(TOOLS)/nfpm-$(NFPM)
+	@echo "clients: the tests with real agents, SDKs, terminals and a browser, of $(CLIENTS_IN)"
+	@rm -f bin/soak.txt bin/flaky.*
+	@$(MAKE) --no-print-directory -j 2 clients-units clients-built
 	@cat bin/soak.txt
 	cd contrib/cluster && CGO_ENABLED=1 go test -race -timeout 10m ./joined
+
+clients-units: $(SUM)
+	@CLIENTS=1 PICTURES="$$PWD/bin/pages" CGO_ENABLED=1 $(RUN) --packages "$(filter-out $(CLIENTS_PLAIN),$(CLIENTS_IN))" -- -race -p=1 -timeout=60m '-run=$(NEEDS_CLIENT)'
+	$(FLAKY)
+
+clients-built: $(SUM)
+	@CLIENTS=1 SOAK_FIGURES="$$PWD/bin/soak.txt" $(RUN) --packages "$(CLIENTS_PLAIN)" -- $(COMPILE) -p=1 -timeout=60m '-run=$(NEEDS_CLIENT)'
+	$(FLAKY)
 
 # The same agents in the newest versions that npm has: run it before each release.
 NEWEST = .ci/newest
@@ -157,12 +179,13 @@ clients-newest:
 # What only root can set up: another user, another sudoers, what a closed process has open. The clients among them, too.
 ROOT_IN = ./cmd/internal/commands/serve ./cmd/internal/e2e/agents ./cmd/internal/e2e/consent ./cmd/internal/e2e/session ./gateway/local ./gateway/userdirs
 
-test-as-root: $(TOOLS)/nfpm-$(NFPM)
-	@tests=$$($(TESTRUN) -needs root $(ROOT_IN)) && $(TESTRUN) -again=$(AGAIN) CLIENTS=1 $(COMPILE) -timeout=15m "-run=$$tests" $(ROOT_IN)
+test-as-root: $(SUM) $(TOOLS)/nfpm-$(NFPM)
+	@CLIENTS=1 $(RUN) --packages "$(ROOT_IN)" -- $(COMPILE) -timeout=15m '-run=$(NEEDS_ROOT)'
+	$(FLAKY)
 
 # A test of the tests: each look at a window is 1.2 s late. Those that wait for what soon goes must wait for what was shown.
-test-slow-looks:
-	@tests=$$($(TESTRUN) -needs film $(E2E)) && $(TESTRUN) SLOW_LOOKS=1.2 $(COMPILE) -timeout=15m -parallel=16 "-run=$$tests" $(E2E)
+test-slow-looks: $(SUM)
+	@SLOW_LOOKS=1.2 $(RUN) --packages "$(E2E)" -- $(COMPILE) -timeout=60m -parallel=16 '-skip=$(NEEDS_CLIENT)'
 
 # Patches that break a promise each, and whether the tests of their package notice.
 mutants:
@@ -216,7 +239,7 @@ score: build
 	top=$$PWD && cd $(SHARED)/kit/vtscore && go build -o "$$top/bin/vtscore" .
 	bin/vtscore score -cmd 'bin/gateway render --json' -caps resize,replies $(SHARED)/testdata/screen/*.jsonl
 
-tools: $(TOOLS)/golangci-lint-$(GOLANGCI) $(TOOLS)/gofumpt-$(GOFUMPT)
+tools: $(TOOLS)/golangci-lint-$(GOLANGCI) $(TOOLS)/gofumpt-$(GOFUMPT) $(SUM)
 
 nfpm: $(TOOLS)/nfpm-$(NFPM)
 
@@ -231,6 +254,11 @@ $(TOOLS)/gofumpt-$(GOFUMPT):
 $(TOOLS)/nfpm-$(NFPM):
 	GOBIN="$$PWD/$(TOOLS)" go install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM)
 	touch $@
+
+$(SUM):
+	@mkdir -p "$(TOOLS)"
+	@GOBIN="$$PWD/$(TOOLS)" CGO_ENABLED=0 go install gotest.tools/gotestsum@$(GOTESTSUM)
+	@mv "$(TOOLS)/gotestsum" "$@"
 
 clean:
 	rm -rf bin dist
