@@ -125,7 +125,7 @@ func (m *mutant) runTests(ctx context.Context, root string) (verdict, by string,
 
 // testPackage runs a package's own tests, with an overlay unless it is "".
 func testPackage(ctx context.Context, root, dir, overlay string) (output []byte, err error) {
-	args := []string{"test", "-vet=off", "-timeout=3m"}
+	args := []string{"test", "-vet=off", "-timeout=10m"}
 	if overlay != "" {
 		args = append(args, "-failfast", "-overlay", overlay)
 	}

@@ -1,18 +1,73 @@
 package main
 
 import (
+	"go/ast"
+	"go/build"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
 	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestEveryPatchApplies: who changes or moves lines that a patch breaks takes the patch along.
-func TestEveryPatchApplies(t *testing.T) {
-	all, err := loadMutants(os.DirFS("../../../.."), nil)
+// TestEveryPatchCompiles checks the types of each mutant's package: a change to the lines that a
+// patch breaks takes the patch along.
+func TestEveryPatchCompiles(t *testing.T) {
+	const root = "../../../.."
+	all, err := loadMutants(os.DirFS(root), nil)
 	require.NoError(t, err)
-	require.NotEmpty(t, all)
+	export := exportFiles(t, root)
+	for _, m := range all {
+		t.Run(m.name, func(t *testing.T) {
+			files := token.NewFileSet()
+			open := func(path string) (io.ReadCloser, error) { return os.Open(export[path]) }
+			conf := types.Config{Importer: importer.ForCompiler(files, "gc", open)}
+			_, err := conf.Check(m.dir, files, parseMutant(t, files, root, m), nil)
+			require.NoError(t, err)
+		})
+	}
+}
+
+// exportFiles returns the files with the compiled types of the module's packages and of their imports.
+func exportFiles(t *testing.T, root string) map[string]string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./...")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	export := make(map[string]string)
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		export[path] = file
+	}
+	return export
+}
+
+// parseMutant parses the package of m on this system, with the changed file in place of the original.
+func parseMutant(t *testing.T, files *token.FileSet, root string, m *mutant) (parsed []*ast.File) {
+	t.Helper()
+	p, err := build.ImportDir(filepath.Join(root, m.dir), 0)
+	require.NoError(t, err)
+	for _, name := range p.GoFiles {
+		name = path.Join(m.dir, name)
+		var src any
+		if text, changed := m.files[name]; changed {
+			src = text
+		}
+		f, err := parser.ParseFile(files, filepath.Join(root, name), src, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		parsed = append(parsed, f)
+	}
+	return parsed
 }
 
 func TestAPatchIsOfOnePlace(t *testing.T) {
