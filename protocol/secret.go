@@ -53,9 +53,6 @@ type SecretAsker struct {
 	Command string `json:"command"`
 	Host    string `json:"host,omitempty"`
 	Cwd     string `json:"cwd,omitempty"`
-	// Target is the user that sudo runs the command as, according to its command line, or "-" if
-	// that names none. It is "" for other programs, and if the command line cannot be parsed.
-	Target string `json:"target,omitempty"`
 	// Pid and Started (clock ticks since the boot) identify its process.
 	Pid     int   `json:"pid"`
 	Started int64 `json:"started"`
@@ -63,9 +60,6 @@ type SecretAsker struct {
 	// that, and it was not concluded from what a program looks like.
 	Agent  string `json:"agent,omitempty"`
 	Proven bool   `json:"proven,omitempty"`
-	// AgentPid and AgentStarted identify the agent's process, if Proven is set.
-	AgentPid     int   `json:"agentPid,omitempty"`
-	AgentStarted int64 `json:"agentStarted,omitempty"`
 	// Chain holds the names of the program's ancestors, the nearest first.
 	Chain []string `json:"chain,omitempty"`
 }
@@ -80,8 +74,6 @@ type SecretAnswer struct {
 	SealedB64 []byte `json:"sealedB64,omitempty"`
 	// By names the person elsewhere who answered; "" is the user at the terminal.
 	By string `json:"by,omitempty"`
-	// Kept is set if no person was asked: the user has given an earlier answer for a while.
-	Kept bool `json:"kept,omitempty"`
 }
 
 // SecretWatch asks for the open questions for secrets and for each later one. It is answered by a
@@ -100,7 +92,6 @@ type SecretEnded struct {
 	// Moved, if the question is now asked elsewhere.
 	Verdict string `json:"verdict,omitempty"`
 	By      string `json:"by,omitempty"`
-	Kept    bool   `json:"kept,omitempty"`
 	Moved   bool   `json:"moved,omitempty"`
 }
 
@@ -142,7 +133,7 @@ func (m *SecretAsk) check() error {
 	a := &m.Asker
 	c.required("asker.program", a.Program, MaxName).text("asker.command", a.Command, MaxText).
 		text("asker.host", a.Host, MaxReason).text("asker.cwd", a.Cwd, MaxText).
-		text("asker.agent", a.Agent, MaxName).text("asker.target", a.Target, MaxReason).
+		text("asker.agent", a.Agent, MaxName).
 		between("asker.chain", int64(len(a.Chain)), 0, MaxAskerChain)
 	for _, name := range a.Chain {
 		c.text("asker.chain", name, MaxName)

@@ -8,8 +8,6 @@ import (
 	"terminalproxy/proxy/chat/beside"
 	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/display/desk"
-	"terminalproxy/proxy/display/overlay"
-	"terminalproxy/proxy/terminal/child"
 )
 
 // newDesk makes the part that puts programs' questions for secrets to the user.
@@ -36,10 +34,6 @@ func (s *session) newDesk(agent *AgentConfig) *desk.Desk {
 		Home:   home,
 		Answer: func() string { return s.status.GrantLabel() },
 		Refuse: bound.Reclaim.Label,
-		CanKeep: func() bool {
-			return !agent.Look.NoSign && overlay.TakesSequences(os.Getenv("TERM"))
-		},
-		WatchEnd: child.WatchEnd,
 	})
 }
 

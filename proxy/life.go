@@ -418,7 +418,6 @@ func (l *life) restoreTerminal() {
 	s := l.s
 	if s.status != nil {
 		s.status.Close()
-		s.desk.Close()
 	}
 	if s.term.HasScreen() {
 		_ = s.term.WriteAll(s.copier.ExitSequence(), lastPatience)

@@ -87,11 +87,7 @@ func (p pressed) AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool
 		p.s.authority.NoteOwnTyping(now)
 		return rest, u.Kind != keys.Reclaim || !p.s.authority.IsSought()
 	}
-	rest, took = p.s.requests.AddToMessage(u, inPaste)
-	if took && u.Kind == keys.Reclaim {
-		p.s.desk.ForgetKept("")
-	}
-	return rest, took
+	return p.s.requests.AddToMessage(u, inPaste)
 }
 
 func (p pressed) ChooseInMenu(letter byte) bool {

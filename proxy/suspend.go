@@ -220,7 +220,6 @@ func (l *life) takeKeyboard(end func(a *authority.Authority, now time.Time)) {
 	if s.authority == nil || l.held != nil {
 		return
 	}
-	s.desk.ForgetKept("the session was suspended or left")
 	done := make(chan struct{})
 	if s.pump.Post(func(now time.Time) { end(s.authority, now) }) &&
 		s.pump.Post(func(time.Time) { close(done) }) {

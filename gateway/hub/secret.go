@@ -61,7 +61,7 @@ func (q *pending) endSecret(answer protocol.Message) {
 	end := &protocol.SecretEnded{Question: q.wireID, SessionID: q.session.key.id}
 	switch answer := answer.(type) {
 	case *protocol.SecretAnswer:
-		end.Verdict, end.By, end.Kept = answer.Verdict, answer.By, answer.Kept
+		end.Verdict, end.By = answer.Verdict, answer.By
 	case *protocol.Error:
 		end.Moved = true
 	}

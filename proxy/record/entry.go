@@ -341,8 +341,7 @@ func (e *Entry) describeSecret() string {
 		by = ", started by " + e.Agent.Name + ","
 	}
 	fate := cmp.Or(map[string]string{
-		"answer": "answered", "refuse": "refused", "keep": "answered, for 15 min",
-		"kept": "answered with the kept password",
+		"answer": "answered", "refuse": "refused",
 	}[e.Fate], e.Fate)
 	if e.By != "" {
 		fate += " by " + e.By

@@ -47,14 +47,8 @@ func (f *facts) describe(program string, clients map[int]string) protocol.Secret
 	for _, c := range f.chain[1:] {
 		a.Chain = append(a.Chain, clip(c.program(), protocol.MaxName))
 	}
-	agent, name, proven := f.findAgent(clients)
-	if a.Proven = proven; proven {
-		a.AgentPid, a.AgentStarted = agent.pid, agent.started
-	}
-	a.Agent = clip(name, protocol.MaxName)
-	if program == "sudo" {
-		a.Target = findTarget(p.args)
-	}
+	_, name, proven := f.findAgent(clients)
+	a.Agent, a.Proven = clip(name, protocol.MaxName), proven
 	return a
 }
 
@@ -169,59 +163,6 @@ func findHost(program string, args []string, prompt string) string {
 		return m[1]
 	}
 	return ""
-}
-
-// maxArgs bounds the command line whose options findTarget reads, in bytes.
-const maxArgs = 16 << 10
-
-// findTarget returns the user that sudo runs a command as, "-" if the command line does not name
-// one, or "" if it has an option that may change the command or its place (sudo(8)).
-func findTarget(args []string) string {
-	if isEdit(args) || len(strings.Join(args, " ")) > maxArgs {
-		return "" // it runs an editor, or its end may be missing
-	}
-	target := "-"
-	for i := 1; i < len(args); i++ {
-		word := args[i]
-		switch {
-		case word == "-":
-			return ""
-		case word == "--" && i+1 < len(args):
-			return targetOf(args[i+1], target)
-		case strings.HasPrefix(word, "--user="):
-			target = strings.TrimPrefix(word, "--user=")
-			continue
-		case !strings.HasPrefix(word, "-"):
-			return targetOf(word, target)
-		}
-		for at := 1; at < len(word); at++ {
-			letter, value := word[at], word[at+1:]
-			if strings.IndexByte("AEHkn", letter) >= 0 {
-				continue
-			}
-			if letter != 'u' && letter != 'p' {
-				return ""
-			}
-			if i++; value != "" {
-				i--
-			} else if i < len(args) {
-				value = args[i]
-			}
-			if letter == 'u' {
-				target = value
-			}
-			break
-		}
-	}
-	return ""
-}
-
-// targetOf returns the target if the word is a command: options may follow a variable.
-func targetOf(command, target string) string {
-	if command == "" || strings.Contains(command, "=") || len(target) > protocol.MaxReason {
-		return ""
-	}
-	return target
 }
 
 // addressOf matches an address and, in it, the machine.

@@ -306,7 +306,6 @@ interface SecretEnded {
   sessionId: string;
   verdict?: 'answer' | 'refuse';
   by?: string;
-  kept?: boolean;
   moved?: boolean;
 }
 

@@ -1,7 +1,6 @@
 package requests
 
 import (
-	"cmp"
 	"errors"
 	"time"
 
@@ -90,11 +89,7 @@ func (d *decisions) decideMute(m *protocol.ControlDecide, by string) {
 	name := d.book.ResolveName(m.AgentName)
 	d.decideAndReply(m.RequestID, func(now time.Time) error {
 		if m.Mute == protocol.MuteOn {
-			if err := d.Control.MuteAgent(now, name, by); err != nil {
-				return err
-			}
-			d.Desk.ForgetKept(by + " muted " + name)
-			return nil
+			return d.Control.MuteAgent(now, name, by)
 		}
 		if m.At != 0 && m.At <= d.unmuted {
 			return errors.New("that was decided before: decide again")
@@ -112,7 +107,6 @@ func (d *decisions) reclaimGrant(requestID, by string) {
 
 // reclaim implements [Handler.Reclaim].
 func (d *decisions) reclaim(now time.Time, by string) {
-	d.Desk.ForgetKept(cmp.Or(by, "a signal") + " took the keyboard back")
 	promised := d.Control.State(now).Phase == control.Observing
 	if had := d.Control.Reclaim(now, by); had && promised { // an event announces every other end
 		d.Status.ShowText("no agent gets the keyboard without asking you")

@@ -207,8 +207,6 @@ type Desk interface {
 	FindKey(requestID string) []byte
 	// AnswerElsewhere answers a question for a person elsewhere, and reports whether it waited.
 	AnswerElsewhere(requestID, by, verdict string, sealed []byte) (waited bool)
-	// ForgetKept forgets the answers that the user gave for a while. why completes "no longer kept".
-	ForgetKept(why string) (had bool)
 }
 
 // Recorder records what agents do, if the session is recorded. It never blocks.

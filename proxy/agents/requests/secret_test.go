@@ -11,24 +11,6 @@ import (
 	"terminalproxy/protocol"
 )
 
-// Who takes the keyboard back or mutes an agent from elsewhere also has the answers forgotten that
-// the user gave for a while, as the key does, also while no agent has the keyboard.
-func TestWhatForgetsKeptAnswers(t *testing.T) {
-	for want, m := range map[string]*protocol.ControlDecide{
-		"forgot: bob took the keyboard back": {By: "bob"},
-		"forgot: bob muted claude":           {By: "bob", Mute: protocol.MuteOn, AgentName: "claude"},
-	} {
-		forgot := new(string)
-		s := newStage(func(c *Config) { c.Desk = stagedDesk{forgot} })
-		s.handle(&protocol.ControlRequest{RequestID: "r", SessionID: "sh-1", AgentID: "a", AgentName: "claude", Level: protocol.LevelDrive})
-		s.handle(&protocol.ControlRelease{RequestID: "r2", SessionID: "sh-1", AgentID: "a"})
-		require.Empty(t, *forgot)
-		m.RequestID, m.SessionID = "r3", "sh-1"
-		require.Contains(t, s.handle(m), protocol.Message(&protocol.Done{RequestID: "r3"}), want)
-		require.Equal(t, want, *forgot)
-	}
-}
-
 // An answer to a program's question counts only with an owner's fresh signature over this question,
 // this session and the asker's own key: neither a gateway nor another process makes one up.
 func TestAPageAnswersASecretByItsSignature(t *testing.T) {

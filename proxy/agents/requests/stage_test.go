@@ -186,9 +186,8 @@ type stagedDesk struct {
 	answered *string // by whom
 }
 
-func (stagedDesk) Ask(*protocol.SecretAsk)      {}
-func (stagedDesk) Withdraw(string)              {}
-func (d stagedDesk) ForgetKept(why string) bool { *d.answered += "forgot: " + why; return true }
+func (stagedDesk) Ask(*protocol.SecretAsk) {}
+func (stagedDesk) Withdraw(string)         {}
 func (d stagedDesk) FindKey(requestID string) []byte {
 	if requestID != "q" || *d.answered != "" {
 		return nil

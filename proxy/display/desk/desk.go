@@ -33,18 +33,14 @@ const (
 // control's questions.
 const FirstNumber = uint64(1) << 63
 
-// Fates of a question beside the verdicts of the wire.
-const (
-	withdrawn    = "withdrawn"
-	answeredKept = "keep" // the user answered, for a while
-	usedKept     = "kept" // by an earlier answer
-)
+// withdrawn is the fate of a question beside the verdicts of the wire.
+const withdrawn = "withdrawn"
 
 // Outcome is the end of a question, for the recording.
 type Outcome struct {
 	Agent, Program, Command, Prompt string
 	Chain                           []string
-	Fate                            string // a verdict of the protocol's, or one of those above
+	Fate                            string // a verdict of the protocol's, or withdrawn
 	By                              string // the person elsewhere who answered, or ""
 	Took                            time.Duration
 }
@@ -66,10 +62,6 @@ type Config struct {
 	Home string
 	// Answer and Refuse return the labels of the keys.
 	Answer, Refuse func() string
-	// CanKeep reports whether the user sees a sign as long as an answer is kept. WatchEnd calls
-	// ended on another goroutine when a process ends: see [child.WatchEnd]. Nil keeps no answer.
-	CanKeep  func() bool
-	WatchEnd func(pid int, started int64, ended func()) (stop func(), ok bool)
 }
 
 // question is a program's question that waits for the user.
@@ -99,25 +91,15 @@ type Desk struct {
 	stray   time.Time // until when keys go nowhere
 	swallow time.Time // until when further presses of the refuse key are dropped
 
-	open    bool   // the user types an answer
-	text    []byte // of that answer
-	keeping bool   // the answer will be kept
-	gone    string // says why that answer goes nowhere, or ""
-	lost    *time.Timer
-	kept    keptAnswers
-	screen  size
+	open bool   // the user types an answer
+	text []byte // of that answer
+	gone string // says why that answer goes nowhere, or ""
+	lost *time.Timer
 }
 
 // New returns a desk without questions.
 func New(conf Config) *Desk {
-	d := &Desk{conf: conf, number: FirstNumber}
-	d.kept.tell = func(text string) {
-		go func() { // beside this call: it paints, and the painter locks the desk
-			d.conf.Show(text)
-			d.conf.Repaint()
-		}()
-	}
-	return d
+	return &Desk{conf: conf, number: FirstNumber}
 }
 
 // Ask adds a question. A question that cannot be asked is answered at once.
@@ -138,25 +120,17 @@ func (d *Desk) Ask(m *protocol.SecretAsk) {
 	}
 	d.mu.Lock()
 	defer d.conf.Repaint()
-	remark := ""
+	defer d.mu.Unlock()
 	switch q := d.findSameLocked(m); {
 	case q != nil: // it came by another way: the user's text stays
 		q.ask, q.to, q.lost, q.words = m, to, time.Time{}, ""
-		d.keeping = false
 	case len(d.queue) >= maxQuestions:
 		refuse(protocol.CodeBusy, "%d questions wait for the user already", len(d.queue))
 	default:
-		if remark = d.useKeptLocked(m, to); remark != "" {
-			break
-		}
 		d.queue = append(d.queue, &question{ask: m, to: to, came: time.Now()})
 		if len(d.queue) == 1 {
 			d.beginLocked()
 		}
-	}
-	d.mu.Unlock()
-	if remark != "" {
-		d.conf.Show(remark)
 	}
 }
 
@@ -202,9 +176,7 @@ func (d *Desk) Withdraw(requestID string) {
 
 // LoseGateway notes that the gateway is lost. The questions wait for a moment, because the programs
 // repeat them through the next gateway.
-// Kept answers are dropped: another gateway could make up the asker.
 func (d *Desk) LoseGateway() {
-	d.ForgetKept("the gateway is gone")
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
@@ -227,7 +199,6 @@ func (d *Desk) LoseGateway() {
 // Leave answers the questions because the user has left the terminal. Questions that an owner's
 // page has stay.
 func (d *Desk) Leave() {
-	d.ForgetKept("this terminal was left")
 	d.mu.Lock()
 	for _, q := range d.queue {
 		if d.isForPages(q.ask) {
@@ -283,25 +254,15 @@ func (d *Desk) passOnLocked(why string) {
 
 // finishLocked answers the first question and begins the next one.
 func (d *Desk) finishLocked(verdict string, sealed []byte) {
-	q, fate := d.queue[0], verdict
-	if d.open && d.keeping && verdict == protocol.SecretGiven {
-		if d.keepLocked(d.text) {
-			fate = answeredKept
-		} else { // beside this call: Show paints, and the painter locks the desk
-			go d.conf.Show("the password could not be kept: it was used once")
-		}
-	}
+	q := d.queue[0]
 	d.queue = slices.Delete(d.queue, 0, 1)
-	if fate == answeredKept {
-		d.passKeptLocked()
-	}
 	d.closeLineLocked()
 	d.stray = time.Time{}
 	d.beginLocked()
 	d.conf.Send(&protocol.SecretAnswer{
 		RequestID: q.ask.RequestID, SessionID: d.conf.SessionID, Verdict: verdict, SealedB64: sealed,
 	})
-	d.report(q, fate, "")
+	d.report(q, verdict, "")
 }
 
 func (d *Desk) report(q *question, fate, by string) {
@@ -315,7 +276,8 @@ func (d *Desk) report(q *question, fate, by string) {
 // sendLocked seals the text to the first question's program.
 func (d *Desk) sendLocked(text []byte) {
 	q := d.queue[0]
-	sealed, err := sealAnswer(q.ask, q.to, text)
+	sealed, err := hpke.Seal(
+		q.to, hpke.HKDFSHA256(), hpke.AES128GCM(), q.ask.SealInfo(), text)
 	if err != nil { // a valid key cannot fail
 		d.finishLocked(protocol.SecretRefused, nil)
 		return
@@ -323,14 +285,9 @@ func (d *Desk) sendLocked(text []byte) {
 	d.finishLocked(protocol.SecretGiven, sealed)
 }
 
-// sealAnswer seals an answer to a question.
-func sealAnswer(m *protocol.SecretAsk, to hpke.PublicKey, text []byte) ([]byte, error) {
-	return hpke.Seal(to, hpke.HKDFSHA256(), hpke.AES128GCM(), m.SealInfo(), text)
-}
-
 func (d *Desk) closeLineLocked() {
 	d.wipeLocked()
-	d.open, d.gone, d.keeping = false, "", false
+	d.open, d.gone = false, ""
 }
 
 // wipeLocked erases the typed text.

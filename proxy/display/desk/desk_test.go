@@ -28,9 +28,6 @@ type stage struct {
 	owners bool
 	shown  []string
 	key    *ecdh.PrivateKey
-	// signless: no sign of a kept answer can be seen; asked counts the processes that ask
-	signless bool
-	asked    int
 }
 
 func newStage(t *testing.T) *stage {

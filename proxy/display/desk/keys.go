@@ -43,10 +43,8 @@ func (d *Desk) ConfirmInText() (took bool) {
 }
 
 // NoteReclaimKey notes that the user pressed the refuse key. The key repeats while it is held and
-// people press it twice, so the desk also takes it for a while afterwards. Each press drops the kept
-// answers.
+// people press it twice, so the desk also takes it for a while afterwards.
 func (d *Desk) NoteReclaimKey(now time.Time) (took bool) {
-	forgot := d.ForgetKept("")
 	d.mu.Lock()
 	defer d.conf.Repaint()
 	defer d.mu.Unlock()
@@ -55,8 +53,6 @@ func (d *Desk) NoteReclaimKey(now time.Time) (took bool) {
 		d.closeLineLocked()
 	case d.open, d.standsLocked():
 		d.finishLocked(protocol.SecretRefused, nil)
-		d.swallow = now.Add(control.SwallowFor)
-	case forgot:
 		d.swallow = now.Add(control.SwallowFor)
 	case now.Before(d.swallow):
 		d.swallow = now.Add(control.SwallowMore)
@@ -162,8 +158,6 @@ func (d *Desk) editLocked(s keys.Stroke, pasted bool) {
 		d.text = d.text[:len(d.text)-n]
 	case s.Key == "Ctrl-U":
 		d.wipeLocked()
-	case s.Key == "Tab", s.Key == "Ctrl-I":
-		d.keeping = !d.keeping && d.mayKeepLocked()
 	case s.Key == "Esc", s.Key == "Ctrl-C":
 		d.closeLineLocked()
 		d.beginLocked()

@@ -40,10 +40,6 @@ func (d *Desk) HasQuestion() bool {
 func (d *Desk) ComposeLine(cols, rows int) (line string, number uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.screen = size{cols, rows}
-	if len(d.kept.all) > 0 && !d.conf.canShowKept(d.screen) {
-		d.kept.dropFor(func(*keptAnswer) string { return unseen })
-	}
 	switch {
 	case d.open:
 		return d.inputLine(cols, max(1, min(rows-1, maxRows))), d.number
@@ -79,19 +75,8 @@ func (d *Desk) inputLine(cols, most int) string {
 	if m.Kind == protocol.SecretText {
 		text = string(d.text)
 	}
-	head, keep := wanted(m.Kind)+" for "+m.Asker.Program, ""
-	switch {
-	case !d.conf.canShowKept(d.screen):
-		d.keeping = false
-	case d.keeping && cols < 2*keepCols: // the part about its time is not cut off
-		head, keep = "kept 15 min", " · Tab: only once"
-	case d.keeping:
-		head, keep = head+", kept 15 min", " · Tab: only once"
-	case d.mayKeepLocked():
-		keep = " · Tab: for 15 min"
-	}
-	return notice.Input(cols, most, head+": ", text,
-		"Enter sends"+keep+" · Esc closes · "+d.conf.Refuse()+" refuses")
+	return notice.Input(cols, most, wanted(m.Kind)+" for "+m.Asker.Program+": ", text,
+		"Enter sends · Esc closes · "+d.conf.Refuse()+" refuses")
 }
 
 // wanted names what a question asks for.

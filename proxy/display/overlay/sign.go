@@ -2,7 +2,6 @@ package overlay
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"terminalproxy/protocol"
@@ -52,32 +51,17 @@ func (s *Status) NoteRival(agentID string, asks bool) {
 }
 
 // signForms returns the texts of the sign, from the longest to the shortest. It returns nil if no
-// agent drives and no answer is kept, or the user wants no line.
+// agent drives, or the user wants no line.
 func (s *Status) signForms(now time.Time) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.state
-	kept, until := s.describeKept()
-	driven := st.Phase == control.Granted
-	switch {
-	case !driven && kept == "", !s.conf.Line, s.conf.Taste.NoSign:
+	if st.Phase != control.Granted || !s.conf.Line || s.conf.Taste.NoSign {
 		s.stopTick()
 		return nil
-	case !driven:
-		return []string{
-			" " + kept + s.remainingTime(now, until) + " · " + s.conf.Reclaim + " ",
-			" " + kept + " · " + s.conf.Reclaim + " ",
-			" " + kept + " ",
-		}
 	}
 	name := notice.Clean(st.Agent.Name, maxSignName)
 	does, time := s.activity(), s.remainingTime(now, st.Until)
-	short := ""
-	if kept != "" {
-		kept = " · " + kept
-		verb, _, _ := strings.Cut(does, " ")
-		short = " " + name + " " + verb + " · kept "
-	}
 	asks := ""
 	switch n := s.countRivals(now); {
 	case n == 1:
@@ -85,31 +69,11 @@ func (s *Status) signForms(now time.Time) []string {
 	case n > 1:
 		asks = fmt.Sprintf(" · +%d ask", n)
 	}
-	forms := []string{
-		" " + name + " " + does + time + asks + kept + " · " + s.conf.Reclaim + " ",
-		" " + name + " " + does + kept + " · " + s.conf.Reclaim + " ",
-		" " + name + " " + does + kept + " ",
+	return []string{
+		" " + name + " " + does + time + asks + " · " + s.conf.Reclaim + " ",
+		" " + name + " " + does + " · " + s.conf.Reclaim + " ",
+		" " + name + " " + does + " ",
 	}
-	if short != "" {
-		forms = append(forms, short)
-	}
-	return forms
-}
-
-// describeKept returns a text about the passwords that programs get without a question, "" if there
-// are none.
-func (w *wording) describeKept() (text string, until time.Time) {
-	if w.conf.Desk == nil {
-		return "", time.Time{}
-	}
-	count, program, until := w.conf.Desk.CountKept()
-	switch count {
-	case 0:
-		return "", time.Time{}
-	case 1:
-		return program + " password kept", until
-	}
-	return fmt.Sprintf("%d passwords kept", count), until
 }
 
 // ShowRemoteTyping remarks that a person types from a page. It does not replace another remark.
@@ -194,8 +158,7 @@ func (s *Status) maySignCover(now time.Time, over bool) bool {
 // hideSignLocked removes a sign that covers text, since the user typed. It reports whether one was
 // drawn.
 func (s *Status) hideSignLocked(now time.Time) bool {
-	if kept, _ := s.describeKept(); !s.sign.coversText ||
-		s.state.Phase != control.Granted && kept == "" {
+	if !s.sign.coversText || s.state.Phase != control.Granted {
 		return false
 	}
 	gone := !now.Before(s.sign.hiddenUntil)

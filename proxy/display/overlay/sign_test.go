@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/clipperhouse/displaywidth"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
@@ -42,56 +41,6 @@ func TestTheWordsOfTheSignR69(t *testing.T) {
 	s = New(Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 	s.ShowState(control.State{Phase: control.Granted})
 	require.Empty(t, s.signForms(now), "no line is wanted")
-}
-
-// keeping is a desk that keeps answers.
-type keeping struct {
-	Desk
-	count int
-	until time.Time
-}
-
-func (k keeping) CountKept() (int, string, time.Time) { return k.count, "sudo", k.until }
-
-// The sign says that a program gets a password without a question, also while an agent drives.
-func TestTheSignSaysThatAPasswordIsKept(t *testing.T) {
-	now := time.Now()
-	desk := &keeping{count: 1, until: now.Add(15 * time.Minute)}
-	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}, Desk: desk})
-	defer s.Close()
-	require.Equal(t, []string{` sudo password kept 15 min · Ctrl+\ `, ` sudo password kept · Ctrl+\ `, ` sudo password kept `}, s.signForms(now))
-	require.True(t, s.maySignCover(now, true))
-	require.True(t, s.hideSignLocked(now), "a key uncovers what it covers")
-	require.False(t, s.maySignCover(now, true))
-	desk.count = 2
-	require.Equal(t, ` 2 passwords kept 2 min · Ctrl+\ `, s.signForms(now.Add(13*time.Minute + time.Second))[0])
-	s.ShowState(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "a", Name: "claude"}, Until: now.Add(10 * time.Minute)})
-	require.Equal(t, []string{
-		` claude drives 10 min · 2 passwords kept · Ctrl+\ `, ` claude drives · 2 passwords kept · Ctrl+\ `, ` claude drives · 2 passwords kept `,
-		` claude drives · kept `,
-	}, s.signForms(now))
-	for _, st := range []control.State{ // whatever an agent does, 40 columns have room for both facts
-		{},
-		{Occupied: true},
-		{Paused: true},
-		{OtherProgram: "a-program-with-a-long-name", Program: "a-program-with-a-long-name"},
-		{OtherProgram: "a-program-with-a-long-name", NeverRule: "rule 1"},
-		{Level: protocol.LevelType},
-	} {
-		st.Phase, st.Agent = control.Granted, control.Agent{ID: "a", Name: "a name of 20 letters"}
-		s.ShowState(st)
-		forms := s.signForms(now)
-		require.LessOrEqual(t, displaywidth.String(forms[len(forms)-1]), 40)
-		for _, form := range forms {
-			require.Contains(t, form, "kept")
-			require.Contains(t, form, st.Agent.Name)
-		}
-	}
-	s.ShowState(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "a", Name: "claude"}, Until: now.Add(10 * time.Minute)})
-	desk.count = 0
-	require.Equal(t, ` claude drives 10 min · Ctrl+\ `, s.signForms(now)[0])
-	s.ShowState(control.State{})
-	require.Empty(t, s.signForms(now))
 }
 
 // The sign shows them for a minute, unless they give up; an agent that got the keyboard no longer

@@ -60,9 +60,6 @@ type Desk interface {
 	ComposeLine(cols, rows int) (line string, number uint64)
 	// NoteUnshown notes that the question is not on the screen.
 	NoteUnshown()
-	// CountKept returns how many answers are kept, so that programs get them without a question;
-	// the program that the newest is for; and when it expires.
-	CountKept() (count int, program string, until time.Time)
 }
 
 // Status holds the proxy's texts for the user: a line over the bottom row while something needs the

@@ -47,6 +47,3 @@ func (t *terminal) FlushInput() (unread int, err error) {
 	}
 	return 0, nil
 }
-
-// WatchEnd is for Linux only.
-func WatchEnd(int, int64, func()) (stop func(), ok bool) { return nil, false }

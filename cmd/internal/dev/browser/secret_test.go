@@ -51,9 +51,6 @@ func (g *gateway) askSecret(kind, prompt string) *secret {
 }
 
 // endSecret ends a question; pages that are away do not hear of it.
-// byKept stands for no person: an earlier answer is kept.
-const byKept = "a kept password"
-
 func (g *gateway) endSecret(s *secret, verdict, by string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -61,7 +58,7 @@ func (g *gateway) endSecret(s *secret, verdict, by string) {
 	for l := range g.links {
 		if l.watchesSecrets {
 			l.put(&protocol.SecretEnded{
-				Question: s.ask.RequestID, SessionID: s.ask.SessionID, Verdict: verdict, By: strings.TrimPrefix(by, byKept), Kept: by == byKept,
+				Question: s.ask.RequestID, SessionID: s.ask.SessionID, Verdict: verdict, By: by,
 			})
 		}
 	}
@@ -187,16 +184,6 @@ func TestThePageForgetsAPassword_Client(t *testing.T) {
 	ended(b, "refused at the terminal. What you typed went nowhere.")
 	require.Empty(t, browser.JS[string](b, `document.querySelector('`+secretField+`')?.value ?? ''`))
 	require.Zero(t, count[*protocol.SecretReply](g))
-}
-
-// No person has answered at the terminal if a password is kept there.
-func TestThePageSaysThatAPasswordWasKept_Client(t *testing.T) {
-	g := serve(t, auth.RoleOwner, "", vim())
-	b := openPage(g)
-	s := g.askSecret(protocol.SecretHidden, "x")
-	b.WaitFor(`document.querySelector('.secret') !== null`)
-	g.endSecret(s, protocol.SecretGiven, byKept)
-	ended(b, "answered with the password kept at the terminal")
 }
 
 // A proxy that refuses the answer says why, and the question can be answered again.

@@ -25,7 +25,6 @@ const sealInfo = (m) => encodeText(`terminal-proxy.v1 secret\0${m.kind}\0${m.pro
 /** @param {SecretEnded} m */
 export function describeEnd(m) {
   if (!m.verdict) return 'the program no longer waits';
-  if (m.kept) return 'answered with the password kept at the terminal';
   const done = m.verdict === 'answer' ? 'answered' : 'refused';
   if (!m.by) return `${done} at the terminal`;
   return isOwnName(m.by) ? `you ${done}` : `${done} by ${cleanText(m.by)}`;
