@@ -46,7 +46,7 @@ func (t *Terminal) LeaveDevice() error {
 	defer unix.Close(nowhere)
 	l.now.Store(true)
 	t.saved = nil
-	return errors.Join(replaceDescriptor(l.keyboard, t.in), replaceDescriptor(nowhere, t.out))
+	return errors.Join(duplicateDescriptor(l.keyboard, t.in), duplicateDescriptor(nowhere, t.out))
 }
 
 // OpenBoth opens a terminal to read from and to write to, for [Terminal.TakeDevice]. It fails
@@ -74,7 +74,7 @@ func allowsAccess(fd, access int) bool {
 // afterwards. No goroutine may read, write or poll meanwhile. After an error the terminal is still
 // left.
 func (t *Terminal) TakeDevice(next *Terminal) error {
-	err := errors.Join(replaceDescriptor(next.in, t.in), replaceDescriptor(next.out, t.out))
+	err := errors.Join(duplicateDescriptor(next.in, t.in), duplicateDescriptor(next.out, t.out))
 	if err != nil {
 		return errors.Join(fmt.Errorf("take the terminal: %w", err), t.LeaveDevice())
 	}

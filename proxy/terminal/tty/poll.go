@@ -27,17 +27,6 @@ type Poller struct {
 	pipe        [2]int
 	woken       atomic.Bool
 	closing     sync.Mutex // Wake and Close
-	parking     *parking   // nil: Wait never parks
-}
-
-// replacements counts how often a descriptor of this process was replaced by another file under its
-// number.
-var replacements atomic.Uint64
-
-// replaceDescriptor makes the descriptor to refer to the same file as from.
-func replaceDescriptor(from, to int) error {
-	defer replacements.Add(1)
-	return duplicateDescriptor(from, to)
 }
 
 // NewPoller makes a poller for a descriptor to read and one to write. It does not take them over.
@@ -46,35 +35,25 @@ func NewPoller(read, write int) (*Poller, error) {
 	if err := wakePipe(&p.pipe); err != nil {
 		return nil, fmt.Errorf("wake pipe: %w", err)
 	}
-	p.parking = newParking(p)
 	return p, nil
 }
 
 // Wait waits for the wanted events, at most for timeout; a negative timeout means no limit, and
 // zero does not wait. It returns no event if time is up or a signal came.
+//
+// It waits in ppoll(2). Go's network poller saves some system calls, but where a wake-up is dear it
+// delays each key: the runtime's monitor thread wakes first.
 func (p *Poller) Wait(want Events, timeout time.Duration) (Events, error) {
-	return p.wait(want, timeout)
-}
-
-// side is one of the two descriptors, with the event that it is polled for.
-type side struct {
-	fd    int
-	event Events
-	poll  int16 // as in poll(2)
-}
-
-func (p *Poller) sides() [2]side {
-	return [2]side{{p.read, Readable, unix.POLLIN}, {p.write, Writable, unix.POLLOUT}}
-}
-
-// pollEvents is Wait in poll(2).
-func (p *Poller) pollEvents(want Events, timeout time.Duration) (Events, error) {
-	fds := [3]unix.PollFd{{Fd: int32(p.pipe[0]), Events: unix.POLLIN}}
-	for i, one := range p.sides() {
-		fds[i+1] = unix.PollFd{Fd: -1, Events: one.poll}
-		if want&one.event != 0 {
-			fds[i+1].Fd = int32(one.fd)
-		}
+	fds := [3]unix.PollFd{
+		{Fd: int32(p.pipe[0]), Events: unix.POLLIN},
+		{Fd: -1, Events: unix.POLLIN},
+		{Fd: -1, Events: unix.POLLOUT},
+	}
+	if want&Readable != 0 {
+		fds[1].Fd = int32(p.read)
+	}
+	if want&Writable != 0 {
+		fds[2].Fd = int32(p.write)
 	}
 	if _, err := poll(fds[:], timeout); err != nil {
 		if errors.Is(err, unix.EINTR) {
@@ -123,8 +102,6 @@ func (p *Poller) drainPipe() {
 func (p *Poller) Close() {
 	p.closing.Lock()
 	defer p.closing.Unlock()
-	p.parking.close()
-	p.parking = nil
 	for _, fd := range p.pipe {
 		if fd > 0 {
 			_ = unix.Close(fd)

@@ -3,6 +3,7 @@ package tty_test
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -34,4 +35,29 @@ func TestEveryWakeIsHeard(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, tty.Woken, got)
 	}
+}
+
+// TestWaitReturnsOnlyWantedEvents ends both sides of a poller. A wait that does not want them must
+// not return at once for ever.
+func TestWaitReturnsOnlyWantedEvents(t *testing.T) {
+	read, write := window(t, 80, 24)
+	p, err := tty.NewPoller(int(read.Fd()), int(read.Fd()))
+	require.NoError(t, err)
+	defer p.Close()
+	requireEvent := func(want, expected tty.Events) {
+		t.Helper()
+		got, err := p.Wait(want, -1)
+		require.NoError(t, err)
+		require.Equal(t, expected, got)
+	}
+	go p.Wake()
+	requireEvent(tty.Readable, tty.Woken)
+	requireEvent(tty.Readable|tty.Writable, tty.Writable)
+	require.NoError(t, write.Close())
+	go p.Wake()
+	requireEvent(0, tty.Woken)
+	requireEvent(tty.Readable, tty.Readable)
+	got, err := p.Wait(0, time.Millisecond)
+	require.NoError(t, err)
+	require.Zero(t, got)
 }

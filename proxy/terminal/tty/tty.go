@@ -90,7 +90,7 @@ func PointAtNull(f *os.File) error {
 	}
 	defer unix.Close(nowhere)
 	if cerr := conn.Control(func(fd uintptr) {
-		err = replaceDescriptor(nowhere, int(fd))
+		err = duplicateDescriptor(nowhere, int(fd))
 	}); cerr != nil {
 		return fmt.Errorf("blank: %w", cerr)
 	}
