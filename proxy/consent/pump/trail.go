@@ -114,8 +114,10 @@ func (p *Pump) writeProgram(job *pending, b []byte, mute bool) (n int, err error
 	}
 	spell, ends := p.Program.CanonicalSpell()
 	n, err = p.Program.Write(b)
-	if after, _ := p.Program.CanonicalSpell(); after != spell {
-		spell = 0
+	if spell != 0 {
+		if after, _ := p.Program.CanonicalSpell(); after != spell {
+			spell = 0
+		}
 	}
 	p.collected.addWritten(spell, ends[:], b[:n])
 	if job != nil || p.wrote {
