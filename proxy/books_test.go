@@ -13,11 +13,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -40,14 +38,6 @@ var listeners = map[string]func(r *listener){
 	"raw": func(r *listener) {
 		r.raw()
 		for r.read(4096) {
-		}
-	},
-	// One key at a time, with the settings restored in between, as read -n1 does.
-	"keys": func(r *listener) {
-		for more := true; more; {
-			r.raw()
-			more = r.read(1)
-			r.restore()
 		}
 	},
 	// As a shell does: raw until Enter, and lines while a command runs.
@@ -153,10 +143,6 @@ type round struct {
 	a    *typing
 	got  map[string][]*protocol.InputResult // receipts, in their order
 	file string
-	// uncounted counts the rounds in which the kernel delivered bytes while a program that reads keys
-	// was between two of them, in canonical mode. They are flushed with the line that the kernel
-	// collects, and FlushInput cannot count them.
-	uncounted *atomic.Int32
 }
 
 // gather collects receipts until a wanted message comes.
@@ -226,7 +212,7 @@ func (x *round) read() int {
 // the program, the receipts add up to what the programs read, to the byte. RECEIPTS_SEED repeats a
 // run, and RECEIPTS_ROUNDS sets the number of sessions.
 func TestTheReceiptsAreWhatTheProgramsRead_Client(t *testing.T) {
-	rounds, workers := 60, 6
+	rounds, workers := 30, 6
 	if os.Getenv("CLIENTS") != "" {
 		rounds = 1000
 	}
@@ -242,8 +228,6 @@ func TestTheReceiptsAreWhatTheProgramsRead_Client(t *testing.T) {
 	require.NoError(t, err)
 	modes := slices.Sorted(maps.Keys(listeners))
 	dir := t.TempDir()
-	var uncounted atomic.Int32
-	t.Cleanup(func() { assert.LessOrEqual(t, int(uncounted.Load()), 1+rounds/100) })
 	for worker := range workers {
 		t.Run(fmt.Sprint("worker ", worker), func(t *testing.T) {
 			t.Parallel()
@@ -251,7 +235,7 @@ func TestTheReceiptsAreWhatTheProgramsRead_Client(t *testing.T) {
 			g.run(headless.Config{})
 			for n := worker; n < rounds; n += workers {
 				r := rand.New(rand.NewPCG(seed, uint64(n)))
-				x := &round{t: t, r: r, mode: modes[r.IntN(len(modes))], got: map[string][]*protocol.InputResult{}, file: filepath.Join(dir, fmt.Sprint("got", n)), uncounted: &uncounted}
+				x := &round{t: t, r: r, mode: modes[r.IntN(len(modes))], got: map[string][]*protocol.InputResult{}, file: filepath.Join(dir, fmt.Sprint("got", n))}
 				m := starting(self)
 				m.RequestID, m.Env = fmt.Sprint("a-1:r", n), []string{asListener + "=" + x.mode + ":" + x.file}
 				p, id := g.startProgram(m)
@@ -309,12 +293,7 @@ func (x *round) play(n int) {
 			require.Equal(x.t, r.WrittenBytes, sum, what)
 		}
 	}
-	read := x.read()
-	if x.mode == "keys" && read < written {
-		x.uncounted.Add(1)
-		return
-	}
-	require.Equal(x.t, read, written, "%s: what it read, and what the receipts say", what)
+	require.Equal(x.t, x.read(), written, "%s: what it read, and what the receipts say", what)
 }
 
 // endProgram lets the agent end the program by a key.

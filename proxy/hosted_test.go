@@ -160,22 +160,6 @@ func (p *fakePeer) waitEnd(code int) {
 	require.Equal(p.t, code, hear[*protocol.SessionClose](p, nil).ExitCode)
 }
 
-func TestTheAgentHasTheKeyboardOfItsOwnTerminal(t *testing.T) {
-	g := newFakeGateway(t)
-	g.run(headless.Config{})
-	p, id := g.startProgram(starting("sh", "-c", "echo ready; read line; echo got $line; exit 3"))
-	hear(p, func(m *protocol.Snapshot) bool {
-		return m.Keyboard.AgentID == "a-1" && m.Keyboard.AgentName == "claude" && m.Keyboard.Level == protocol.LevelDrive
-	})
-	p.waitForText("ready")
-	p.send(&protocol.Input{RequestID: "a-2:i", SessionID: id, AgentID: "a-2", Data: "x\r"})
-	require.Equal(t, protocol.StatusRefused, hear[*protocol.InputResult](p, nil).Status)
-	p.send(&protocol.Input{RequestID: "a-1:i", SessionID: id, AgentID: "a-1", Data: "milk\r"})
-	require.Equal(t, protocol.StatusWritten, hear[*protocol.InputResult](p, nil).Status)
-	p.waitForText("got milk")
-	p.waitEnd(3)
-}
-
 // R33: the word of a gateway starts nothing.
 func TestAHostStartsOnlyWhatIsAllowedR33(t *testing.T) {
 	g := newFakeGateway(t)
@@ -239,33 +223,6 @@ func TestTheProgramIsToldOfItsOwnTerminal(t *testing.T) {
 	p, id := g.startProgram(m)
 	require.Regexp(t, `^mine-`, id)
 	p.waitForText("xterm-256color////yes/" + id + "//\n31 91")
-}
-
-func TestOnlyTheOwnerOrAPersonCloses(t *testing.T) {
-	g := newFakeGateway(t)
-	g.run(headless.Config{})
-	p, id := g.startProgram(starting("cat"))
-	for _, c := range []struct {
-		m    *protocol.Close
-		want protocol.Code
-	}{
-		{&protocol.Close{RequestID: "c1", SessionID: id, AgentID: "a-2"}, protocol.CodeForbidden},
-		{&protocol.Close{RequestID: "c2", SessionID: id, AgentID: "a-1", Signal: "USR1"}, protocol.CodeBadMessage},
-	} {
-		p.send(c.m)
-		require.Equal(t, c.want, hear[*protocol.Error](p, nil).Code)
-	}
-	p.send(&protocol.Close{RequestID: "c3", SessionID: id, AgentID: "a-1"})
-	require.Equal(t, "c3", hear[*protocol.Done](p, nil).RequestID)
-	p.waitEnd(129)
-
-	m := starting("sh", "-c", `trap "" HUP TERM; echo ready; while :; do sleep 1; done`)
-	m.RequestID = "a-1:r2"
-	p, id = g.startProgram(m)
-	p.waitForText("ready")
-	p.send(&protocol.Close{RequestID: "c4", SessionID: id, Signal: "KILL"})
-	hear[*protocol.Done](p, nil)
-	p.waitEnd(137)
 }
 
 func TestAnIdleSessionEnds(t *testing.T) {
