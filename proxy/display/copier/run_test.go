@@ -179,25 +179,6 @@ func TestAFloodHidesTheRemark(t *testing.T) {
 	})
 }
 
-// BenchmarkRun copies what fits into one read of a PTY, with an agent that watches.
-func BenchmarkRun(b *testing.B) {
-	for name, line := range map[string]string{
-		"ascii":   "the quick brown fox jumps over the lazy dog\r\n",
-		"colours": "\x1b[2m12:34:56\x1b[0m \x1b[1;32mINFO\x1b[0m \x1b[38;2;90;120;200mmodule\x1b[0m: request\r\n",
-		"utf8":    "日本語のテキスト привет Лл 12\r\n",
-	} {
-		b.Run(name, func(b *testing.B) {
-			text := strings.Repeat(line, 100)[:4095]
-			f := &flood{chunk: []byte(text), left: b.N}
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			c := copier.New(copier.Config{Program: f, Screen: f, Poll: f, Model: f, Strict: func() bool { return false }})
-			b.ResetTimer()
-			c.Run()
-		})
-	}
-}
-
 // The terminal is asked where the program's output begins, only before the first of it.
 func TestTheTerminalIsAskedBeforeTheFirstOutput(t *testing.T) {
 	runCopier(t, func(r *rig, conf *copier.Config) { shown("")(r, conf); r.shows.locates = "where?" }, func(t *testing.T, r *rig) {

@@ -359,22 +359,6 @@ func TestBlockedOnOfPrograms(t *testing.T) {
 	}
 }
 
-func BenchmarkBlockedOn(b *testing.B) {
-	for name, script := range map[string]string{
-		"one process": "read x", "200 in the background": "for i in $(seq 200); do sleep 1000 & done; read x",
-	} {
-		b.Run(name, func(b *testing.B) {
-			c, err := child.Start(child.Config{Path: "/bin/bash", Args: []string{"-c", script}, Cols: 80, Rows: 24})
-			require.NoError(b, err)
-			defer func() { c.Kill(); c.Wait(); c.Close() }()
-			require.Eventually(b, func() bool { a, _ := c.BlockedOn(); return a.Reads }, 2*time.Minute, 10*time.Millisecond)
-			for b.Loop() {
-				c.BlockedOn()
-			}
-		})
-	}
-}
-
 // A relay between the terminal and another one never counts as waiting: it is always ready.
 func TestBlockedOnOfRelays(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")

@@ -2,7 +2,6 @@ package filter_test
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/proxy/terminal/filter"
-	"terminalproxy/proxy/terminal/modes"
 	"terminalproxy/proxy/terminal/vt"
 	"terminalproxy/proxy/view/corpus"
 )
@@ -194,41 +192,4 @@ func FuzzFilter(f *testing.F) {
 			t.Fatalf("%q changed", in)
 		}
 	})
-}
-
-// BenchmarkPass measures what the copier does with a chunk between its two system calls: filter it,
-// and follow its modes.
-func BenchmarkPass(b *testing.B) {
-	payloads := []struct {
-		name string
-		line func(i int) string
-	}{
-		{"ascii", func(i int) string { return fmt.Sprintf("%08d the quick brown fox jumps over the lazy dog\r\n", i) }},
-		{"sgr", func(i int) string { return fmt.Sprintf("\x1b[38;5;%d;48;5;%d;1;3;4m%c", i%256, i%200, 'A'+i%26) }},
-		{"log", func(i int) string {
-			return fmt.Sprintf("\x1b[2m2026-01-02T03:04:05\x1b[0m \x1b[1;3%dmINFO\x1b[0m \x1b[38;2;%d;120;200mmodule::%d\x1b[0m: request id=%x\r\n", i%8, i%256, i%99, i)
-		}},
-		{"utf8", func(i int) string { return "日本語のテキスト привет Лл " + fmt.Sprint(i) + "\r\n" }},
-	}
-	for _, p := range payloads {
-		var text []byte
-		for i := 0; len(text) < 1<<20; i++ {
-			text = append(text, p.line(i)...)
-		}
-		for _, driven := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%s/driven=%v", p.name, driven), func(b *testing.B) {
-				var f filter.Filter
-				var m modes.Modes
-				b.SetBytes(int64(len(text)))
-				b.ReportAllocs()
-				for b.Loop() {
-					for rest := text; len(rest) > 0; {
-						n := min(len(rest), 4095)
-						m.FollowChunk(f.FilterOutput(rest[:n], driven))
-						rest = rest[n:]
-					}
-				}
-			})
-		}
-	}
 }

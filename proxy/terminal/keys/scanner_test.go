@@ -355,26 +355,6 @@ func TestScanDoesNotAllocate(t *testing.T) {
 	require.NotZero(t, n)
 }
 
-func BenchmarkScan(b *testing.B) {
-	for _, bb := range []struct{ name, in string }{
-		{"mixed19", "hello wor\x1b[92;133u\x1b"},
-		{"text19", "hello, wide world!!"},
-		{"arrows18", "\x1b[A\x1b[B\x1b[C\x1b[D\x1b[A\x1b[B"},
-	} {
-		b.Run(bb.name, func(b *testing.B) {
-			s := NewScanner(Bindings{})
-			in := []byte(bb.in)
-			n := 0
-			emit := func(Unit) { n++ }
-			b.ReportAllocs()
-			b.SetBytes(int64(len(in)))
-			for b.Loop() {
-				s.Scan(in, emit)
-			}
-		})
-	}
-}
-
 // People release Ctrl first. The program never saw the key go down, so it does not see it go up.
 // The next press of the same key without Ctrl, and its release, are the program's.
 func TestTheKeyGoesUpWithoutItsModifierR5(t *testing.T) {

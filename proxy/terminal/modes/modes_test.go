@@ -110,23 +110,6 @@ func TestScanDoesNotAllocate(t *testing.T) {
 	}))
 }
 
-func BenchmarkScan(b *testing.B) {
-	for name, line := range map[string]string{
-		"ascii":  strings.Repeat("plain text ", 7) + "\r\n",
-		"sgr":    "\x1b[38;5;12mwor\x1b[0md \x1b[1;31mred\x1b[m ",
-		"cursor": "\x1b[12;34Hxy\x1b[K\x1b[3;4Hz\x1b[2A",
-	} {
-		b.Run(name, func(b *testing.B) {
-			p := []byte(strings.Repeat(line, 4096/len(line)))
-			b.SetBytes(int64(len(p)))
-			m := &modes.Modes{}
-			for b.Loop() {
-				m.FollowBytes(p)
-			}
-		})
-	}
-}
-
 // On the main screen the program continues where the shell has left the cursor, but setting margins
 // homes the cursor.
 func TestMarginsKeepTheCursorR73(t *testing.T) {

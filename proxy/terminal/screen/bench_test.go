@@ -105,20 +105,6 @@ func feedReads(s *Screen, p []byte) {
 	}
 }
 
-func BenchmarkFeed(b *testing.B) {
-	for i, c := range payloads {
-		p := payload(i, 1<<20)
-		b.Run(c.name, func(b *testing.B) {
-			s := New(Config{Cols: 80, Rows: 24, Scrollback: 10_000})
-			b.SetBytes(int64(len(p)))
-			b.ReportAllocs()
-			for b.Loop() {
-				feedReads(s, p)
-			}
-		})
-	}
-}
-
 // TestNoAllocations holds for every payload once the tables and the history have their size.
 func TestNoAllocations(t *testing.T) {
 	for i, c := range payloads {

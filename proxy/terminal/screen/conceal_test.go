@@ -1,7 +1,6 @@
 package screen_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,17 +52,4 @@ func TestThePaletteOfNowR77(t *testing.T) {
 	require.False(t, s.RowConceals(0))
 	s.Feed([]byte("a"))
 	require.True(t, s.RowConceals(1), "and in the default colours")
-}
-
-func BenchmarkRowConceals(b *testing.B) {
-	s := screen.New(screen.Config{Cols: 200, Rows: 50})
-	for i := range 200 * 50 {
-		s.Feed(fmt.Appendf(nil, "\x1b[38;2;%d;%d;200;48;5;%dmx", i%256, i/256, i%16))
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		for row := range 50 {
-			s.RowConceals(row)
-		}
-	}
 }

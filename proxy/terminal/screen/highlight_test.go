@@ -79,11 +79,3 @@ func TestHistoryNumbersLast(t *testing.T) {
 		check()
 	}
 }
-
-func BenchmarkHighlights(b *testing.B) {
-	s := fed(80, 24, strings.Repeat("\x1b[34mkey\x1b[m = \x1b[7mvalue\x1b[m and more text that is plain\r\n", 24))
-	var dst []Highlight
-	for b.Loop() {
-		dst = s.Highlights(dst[:0], 32)
-	}
-}

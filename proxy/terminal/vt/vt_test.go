@@ -240,20 +240,3 @@ func TestNothingIsAllocated(t *testing.T) {
 		}
 	}))
 }
-
-func BenchmarkCut(b *testing.B) {
-	for name, line := range map[string]string{
-		"ascii":   strings.Repeat("plain text ", 7) + "\r\n",
-		"utf8":    strings.Repeat("日本語 привет Лл ", 3) + "\r\n",
-		"colours": "\x1b[38;5;12mwor\x1b[0md \x1b[1;31mred\x1b[m ",
-	} {
-		b.Run(name, func(b *testing.B) {
-			p := []byte(strings.Repeat(line, 4096/len(line)))
-			b.SetBytes(int64(len(p)))
-			var c vt.Cutter
-			for b.Loop() {
-				c.Cut(p)
-			}
-		})
-	}
-}

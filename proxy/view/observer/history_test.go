@@ -438,20 +438,6 @@ func TestHighlightsInAnswers(t *testing.T) {
 	require.Equal(t, strings.Repeat("漢", protocol.MaxHighlight), shownFrame(long).Highlights[0].Text)
 }
 
-func BenchmarkFollow(b *testing.B) {
-	o := newWatched(80, 24)
-	o.FeedNow([]byte(lines(0, 400)))
-	seq := shownFrame(o).Seq
-	n := 0
-	for b.Loop() {
-		o.FeedNow([]byte(fmt.Sprintf("another line, number %d\r\n", n)))
-		n++
-		f := shownFrame(o)
-		shrinkToDelta(f, o.sent.findScreen(seq), true)
-		seq = f.Seq
-	}
-}
-
 func TestHistoryWithItsColours(t *testing.T) {
 	s := newStage(t, 60, 3)
 	s.print("\x1b[31mred\x1b[m \x1b]8;;http://example.org\x1b\\link\x1b]8;;\x1b\\\r\n\x1b[1mexport AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzzzzzKEYz\x1b[m\r\n漢\u0301字\r\n" + lines(0, 3))

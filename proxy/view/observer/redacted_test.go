@@ -181,22 +181,6 @@ func TestNothingInvisibleR45(t *testing.T) {
 	require.Equal(t, []int{1, 2}, past.HiddenText, past.Text)
 }
 
-func BenchmarkFrame(b *testing.B) {
-	for _, size := range [][2]int{{80, 24}, {200, 50}} {
-		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
-			o := newWatched(size[0], size[1])
-			for i := range size[1] {
-				o.model.Feed(fmt.Appendf(nil, "\x1b[%dHif err := do_it(%d, a-b); err != nil { return x: y } // http://example.com/a_b-c %d", i+1, i, i))
-			}
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				o.model.Feed(fmt.Appendf(nil, "\x1b[5;7H%d", i))
-				o.Frame(time.Time{})
-			}
-		})
-	}
-}
-
 // Invisible characters are removed from rows, and what stands behind them keeps its place.
 func TestRemovedCharactersKeepTheirColumns(t *testing.T) {
 	model := screen.New(screen.Config{Cols: 4, Rows: 1})

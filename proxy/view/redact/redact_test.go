@@ -1,7 +1,6 @@
 package redact_test
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -161,24 +160,4 @@ func FuzzText(f *testing.F) {
 			t.Fatalf("%q became %q", in, got)
 		}
 	})
-}
-
-func BenchmarkFind(b *testing.B) {
-	screens := map[string][]string{}
-	for i := range 50 {
-		screens["code"] = append(screens["code"], fmt.Sprintf("%-200s", fmt.Sprintf("	if err := f.do_it(ctx, a_b[%d]); err != nil { return fmt.Errorf(\"x: %%w\", err) } // http://example.com/a-b_c", i))[:200])
-		screens["dashes"] = append(screens["dashes"], strings.Repeat("-", 200))
-		screens["hostile"] = append(screens["hostile"], strings.Repeat("sk-eyJ://_KEY=hf_", 12)[:200])
-	}
-	joined := strings.Join(screens["hostile"], "")
-	screens["hostile, one line"] = []string{joined}
-	for name, lines := range screens {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			var spans []redact.Span
-			for b.Loop() {
-				spans = redact.Find(spans[:0], lines, redact.Nowhere)
-			}
-		})
-	}
 }

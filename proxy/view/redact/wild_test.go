@@ -2,7 +2,6 @@ package redact_test
 
 import (
 	"encoding/base64"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"regexp"
@@ -139,26 +138,4 @@ func TestACertificateIsNotAKeyR76(t *testing.T) {
 	require.Equal(t, block, got)
 	got, _ = redact.Text(block+"\n"+body, -1)
 	require.Equal(t, block+"\n"+strings.Repeat("•", len(body)), got, "what comes after it may be one")
-}
-
-// BenchmarkFindSecrets covers a screen full of secrets, and one of harmless names.
-func BenchmarkFindSecrets(b *testing.B) {
-	var secrets []string
-	for _, marked := range wild(b) {
-		line, _ := secret(marked)
-		secrets = append(secrets, fmt.Sprintf("%-200s", line)[:200])
-	}
-	screens := map[string][]string{"secrets": secrets[:50]}
-	for _, part := range []string{"password=", "token: ", "a_token = b ", "--token x ", "\"secret\":'", "Authorization: (", "okta=a1 ", "d=", "PASS: ", "cookie: =;", "sk-a_b.c~"} {
-		screens[part] = []string{strings.Repeat(part, 10000/len(part))}
-	}
-	for name, lines := range screens {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			var spans []redact.Span
-			for b.Loop() {
-				spans = redact.Find(spans[:0], lines, redact.Nowhere)
-			}
-		})
-	}
 }

@@ -211,28 +211,3 @@ func FuzzRolling(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkRolling(b *testing.B) {
-	for name, text := range map[string]string{
-		"ascii":    strings.Repeat("The quick brown fox jumps over the lazy dog; 1234567890 times a day, or so. ", 1),
-		"progress": "\rdownloading 42% [=========>          ]",
-		"cjk":      strings.Repeat("端末の画面", 8),
-	} {
-		b.Run(name, func(b *testing.B) {
-			r := NewRolling(4000)
-			line := []byte(text)
-			if line[0] == '\r' {
-				line = line[1:]
-			}
-			b.SetBytes(int64(len(line) + 2))
-			b.ReportAllocs()
-			for b.Loop() {
-				r.Print(line)
-				r.Control('\r')
-				if name != "progress" {
-					r.Control('\n')
-				}
-			}
-		})
-	}
-}

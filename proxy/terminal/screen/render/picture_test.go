@@ -270,40 +270,6 @@ func editor() string {
 	return out.String()
 }
 
-func BenchmarkDrawPNG(b *testing.B) {
-	s := play(b, 80, 24, editor())
-	var out bytes.Buffer
-	for b.Loop() {
-		out.Reset()
-		require.NoError(b, render.PNG(&out, s))
-	}
-	b.ReportMetric(float64(out.Len()), "B/picture")
-}
-
-func BenchmarkDrawSVG(b *testing.B) {
-	s := play(b, 80, 24, editor())
-	size := 0
-	for b.Loop() {
-		size = len(render.SVG(s))
-	}
-	b.ReportMetric(float64(size), "B/picture")
-}
-
-// BenchmarkDrawNoise gives each cell a different colour, as no program does.
-func BenchmarkDrawNoise(b *testing.B) {
-	var out strings.Builder
-	for i := range 170 * 80 {
-		fmt.Fprintf(&out, "\x1b[38;2;%d;%d;%d;48;2;%d;%d;%dm%c", i*7%256, i*13%256, i*31%256, i*17%256, i*5%256, i*3%256, '!'+i%90)
-	}
-	s := play(b, 170, 80, out.String())
-	var png bytes.Buffer
-	for b.Loop() {
-		png.Reset()
-		require.NoError(b, render.PNG(&png, s))
-	}
-	b.ReportMetric(float64(png.Len()), "B/picture")
-}
-
 // FuzzDraw checks that any screen of any size has a picture: pixels of the right size, and an SVG
 // that is valid XML.
 func FuzzDraw(f *testing.F) {
