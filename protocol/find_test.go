@@ -75,45 +75,6 @@ func TestASearchThatTakesTooLong(t *testing.T) {
 	require.True(t, Excerpt{Rows: slices.Repeat([]string{strings.Repeat("7", 1000)}, 5000)}.Find(dear, 0, 9).Cut)
 }
 
-func TestASearchIsChecked(t *testing.T) {
-	for _, c := range []struct {
-		read Read
-		want string
-	}{
-		{Read{Match: "x", Scrollback: 1}, ""},
-		{Read{Match: "x", Scrollback: 1, Context: 20}, ""},
-		{Read{Match: "x"}, `field "match": is given, but scrollback`},
-		{Read{Match: "(", Scrollback: 1}, `field "match": is no RE2 regular expression: missing closing )`},
-		{Read{Match: strings.Repeat("x", MaxPattern+1), Scrollback: 1}, `field "match": is 1025 bytes long`},
-		{Read{Match: "x", Scrollback: 1, Context: 21}, `field "context": is 21`},
-		{Read{Scrollback: 1, Context: 1}, `field "context": is given, but match`},
-	} {
-		c.read.RequestID, c.read.SessionID = "r", "s"
-		if err := Check(&c.read); c.want != "" {
-			require.ErrorContains(t, err, c.want)
-		} else {
-			require.NoError(t, err)
-		}
-	}
-	for _, c := range []struct {
-		wait Wait
-		want string
-	}{
-		{Wait{Until: Until{Exit: true}, Any: []Until{{Text: "a"}}, Stop: []Until{{Regex: "b"}, {Waiting: true}}}, ""},
-		{Wait{Until: Until{Exit: true}, Any: []Until{{}}}, `field "any": sets 0 conditions`},
-		{Wait{Until: Until{Exit: true}, Stop: []Until{{Control: true}}}, `field "stop": cannot wait for control`},
-		{Wait{Until: Until{Exit: true}, Stop: make([]Until, MaxConditions+1)}, `field "stop": holds 17 conditions`},
-		{Wait{Until: Until{Exit: true}, Stop: []Until{{Text: strings.Repeat("x", MaxPattern+1)}}}, `field "stop.text": is 1025 bytes long`},
-	} {
-		c.wait.RequestID, c.wait.SessionID = "r", "s"
-		if err := Check(&c.wait); c.want != "" {
-			require.ErrorContains(t, err, c.want)
-		} else {
-			require.NoError(t, err)
-		}
-	}
-}
-
 // Rows that the terminal wrapped are searched, answered and counted as the line that they are.
 func TestFindInWrappedRows(t *testing.T) {
 	all := Excerpt{

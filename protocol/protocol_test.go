@@ -228,6 +228,14 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a long settle", `{"type":"terminal.input","requestId":"r","data":"x","settleMs":600001}`, `field "settleMs": is 600001, must be 0 to 600000`},
 		{"a long grant", `{"type":"terminal.control.request","requestId":"r","sessionId":"s","level":"type","reason":"x","seconds":86401}`, `field "seconds": is 86401, must be 0 to 86400`},
 		{"much history", `{"type":"terminal.read","requestId":"r","sessionId":"s","scrollback":2001}`, `field "scrollback": is 2001, must be 0 to 2000`},
+		{"a search without history", `{"type":"terminal.read","requestId":"r","sessionId":"s","match":"x"}`, `field "match": is given, but scrollback does not say how many rows are wanted`},
+		{"a search for no pattern", `{"type":"terminal.read","requestId":"r","sessionId":"s","match":"(","scrollback":1}`, "field \"match\": is no RE2 regular expression: missing closing ): \"(\""},
+		{"much around a match", `{"type":"terminal.read","requestId":"r","sessionId":"s","match":"x","scrollback":1,"context":21}`, `field "context": is 21, must be 0 to 20`},
+		{"lines around no match", `{"type":"terminal.read","requestId":"r","sessionId":"s","scrollback":1,"context":1}`, `field "context": is given, but match does not say what to look for`},
+		{"one of no condition", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true},"any":[{}]}`, `field "any": sets 0 conditions, it must set exactly one of text, regex, title, titleRegex, gone, settled, quietMs, changed, exit, waiting, control`},
+		{"a stop by control", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true},"stop":[{"control":true}]}`, `field "stop": cannot wait for control: only until can`},
+		{"too many stops", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true},"stop":[` + strings.Repeat(`{"text":"x"},`, MaxConditions) + `{"text":"x"}]}`, `field "stop": holds 17 conditions, the limit is 16`},
+		{"a long text that stops", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true},"stop":[{"text":"` + long[:1025] + `"}]}`, `field "stop.text": is 1025 bytes long, the limit is 1024`},
 		{"an expected row", `{"type":"terminal.input","requestId":"r","data":"x","expect":{"cursorRow":-1}}`, `field "expect.cursorRow": is -1, must be 0 to 999`},
 		{"more lines than rows", `{"type":"terminal.snapshot","id":"i","sessionId":"s","screen":{"cols":9,"rows":1,"lines":["",""]}}`, `field "screen.lines": has 2 rows, screen.rows is 1`},
 		{"a cursor outside", `{"type":"terminal.snapshot","id":"i","sessionId":"s","screen":{"cols":9,"rows":1,"cursor":{"row":0,"col":9}}}`, `field "screen.cursor.col": is 9, must be 0 to 8`},
@@ -298,55 +306,6 @@ func TestEncodeRefuses(t *testing.T) {
 	_, err = Encode(&Output{ID: "i", SessionID: "s", DataB64: make([]byte, MaxMessage)})
 	require.ErrorContains(t, err, "a terminal.output of 1398")
 	require.ErrorContains(t, err, "is over the limit of 1048576")
-}
-
-func TestValidID(t *testing.T) {
-	for id, want := range map[string]bool{
-		"a": true, "vim-k3f9": true, "a.B_9:-": true, strings.Repeat("x", 128): true,
-		"": false, strings.Repeat("x", 129): false, "a b": false, "ä": false, "a/b": false, "a\n": false,
-	} {
-		require.Equal(t, want, ValidID(id), "%q", id)
-	}
-}
-
-func TestRowsThatChanged(t *testing.T) {
-	_, changed, shorter := Delta([]string{"a", "b", "c"}, []string{"a", "x", "c"}, false)
-	require.Equal(t, []Row{{Row: 1, Text: "x"}}, changed)
-	require.False(t, shorter, "three short rows are sent as they are")
-	long := strings.Repeat("x", 80)
-	_, _, shorter = Delta([]string{long, long, "c"}, []string{long, long, "d"}, false)
-	require.True(t, shorter)
-	_, _, shorter = Delta([]string{"a"}, []string{"a", "b"}, false)
-	require.False(t, shorter, "another size")
-	_, _, shorter = Delta(nil, nil, false)
-	require.False(t, shorter)
-
-	old := []string{"a", "b"}
-	require.Equal(t, []string{"a", "x"}, Patch(old, []Row{{1, "x"}, {2, "y"}, {-1, "z"}}))
-	require.Equal(t, []string{"a", "b"}, old, "others may still read it")
-}
-
-// FuzzRowsThatChanged checks that Delta lists exactly what Patch needs.
-func FuzzRowsThatChanged(f *testing.F) {
-	f.Add("a\nb\nc", "a\nx\nc")
-	f.Add("", "\n\n")
-	f.Fuzz(func(t *testing.T, a, b string) {
-		prev, next := strings.Split(a, "\n"), strings.Split(b, "\n")
-		_, changed, shorter := Delta(prev, next, false)
-		if len(prev) != len(next) {
-			require.False(t, shorter)
-			return
-		}
-		require.Equal(t, next, Patch(prev, changed))
-		for _, row := range changed {
-			require.NotEqual(t, prev[row.Row], row.Text)
-		}
-		if shorter {
-			whole, err := json.Marshal(next)
-			require.NoError(t, err)
-			require.Less(t, len(changed), len(next), "%s", whole)
-		}
-	})
 }
 
 // FuzzDecode checks that any input is a message that can be passed on unchanged, or an error that

@@ -55,19 +55,6 @@ func TestADifferenceOfRowsGivesTheScreen(t *testing.T) {
 	require.Greater(t, parts, 100)
 }
 
-func TestOnlyANewStateIsReported(t *testing.T) {
-	m := &Rows{SessionID: "x", Seq: 1, Cols: 80, Rows: 2, Lines: []string{"a", "b"}, State: &ViewState{Title: "one"}}
-	same, other := *m, *m
-	same.Seq, other.Seq = 2, 2
-	same.State = &ViewState{Title: "one"}
-	other.State = &ViewState{Title: "two"}
-	require.Nil(t, same.Difference(m).State)
-	require.Equal(t, "two", other.Difference(m).State.Title)
-	full, ok := same.Difference(m).Complete(m)
-	require.True(t, ok)
-	require.Equal(t, "one", full.State.Title)
-}
-
 // The fast path for acks accepts what the general one accepts, with the same result.
 func TestAcksAreReadAsOthers(t *testing.T) {
 	const begin = `{"type":"terminal.ack","sessionId":"`

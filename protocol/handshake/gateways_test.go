@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -97,21 +98,18 @@ func TestGatewaysAreTriedInTurn(t *testing.T) {
 
 // Each of several gateways has a part of the time, and more of it in later rounds.
 func TestASilentGatewayDelaysNoOne(t *testing.T) {
-	d := NewGateways([]string{"wss://a", "wss://b"}, nil)
-	var tried string
-	err := d.Try(
-		t.Context(),
-		0,
-		func(error) bool { return false },
-		func(ctx context.Context, gateway int) error {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewGateways([]string{"wss://a", "wss://b"}, nil)
+		tried := ""
+		try := func(ctx context.Context, gateway int) error {
 			tried += string(rune('a' + gateway))
 			if gateway == 1 {
 				return nil
 			}
 			<-ctx.Done()
 			return ctx.Err()
-		},
-	)
-	require.NoError(t, err)
-	require.Equal(t, "ab", tried)
+		}
+		require.NoError(t, d.Try(t.Context(), 0, func(error) bool { return false }, try))
+		require.Equal(t, "ab", tried)
+	})
 }
