@@ -98,17 +98,23 @@ func hear[T protocol.Message](t *testing.T, ws *websocket.Conn) T {
 	}
 }
 
-// closeCodeOf reads until the connection ends, and returns the code of its close frame.
-func closeCodeOf(t *testing.T, ws *websocket.Conn) int {
+// closed reads until the connection ends, and returns its close frame.
+func closed(t *testing.T, ws *websocket.Conn) (code int, reason string) {
 	t.Helper()
 	require.NoError(t, ws.SetReadDeadline(time.Now().Add(fake.Soon)))
 	for {
 		if _, _, err := ws.ReadMessage(); err != nil {
-			closed := new(websocket.CloseError)
-			require.ErrorAs(t, err, &closed)
-			return closed.Code
+			end := new(websocket.CloseError)
+			require.ErrorAs(t, err, &end)
+			return end.Code, end.Text
 		}
 	}
+}
+
+func closeCodeOf(t *testing.T, ws *websocket.Conn) int {
+	t.Helper()
+	code, _ := closed(t, ws)
+	return code
 }
 
 func startProxy(t *testing.T, d address, id string) *fake.Proxy {

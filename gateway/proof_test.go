@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +20,6 @@ import (
 	"terminalproxy/gateway/access/auth"
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/endpoint"
-	"terminalproxy/gateway/userdirs"
 	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )
@@ -72,21 +70,6 @@ func sessionsAt(t *testing.T, e endpoint.Endpoint) error {
 	defer func() { require.NoError(t, c.Close()) }()
 	_, err := c.Sessions(fake.Within(t))
 	return err
-}
-
-func TestAnAbsentGatewayIsASentence(t *testing.T) {
-	t.Setenv(userdirs.EnvDir, filepath.Join(t.TempDir(), "run"))
-	for raw, want := range map[string]string{
-		"": "proxy --agent",
-		"unix:" + filepath.Join(t.TempDir(), "none.sock"): "correct --gateway",
-	} {
-		e, err := endpoint.Parse(raw)
-		require.NoError(t, err)
-		err = sessionsAt(t, e)
-		lost := new(client.Unreachable)
-		require.ErrorAs(t, err, &lost)
-		require.Contains(t, err.Error(), want)
-	}
 }
 
 // R35: on plain TCP the token is proven and never sent.

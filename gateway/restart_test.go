@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
@@ -57,7 +56,7 @@ func TestAReconnectingSessionIsWaitedFor(t *testing.T) {
 	}()
 	metrics := bearer(addr, tokens[auth.RoleViewer]).plain(t)
 	require.Eventually(t, func() bool { // both have asked, in vain
-		return exposition(t, metrics.mustAnswer(http.StatusOK, "GET", "/metrics", ""))[`terminalproxy_participants{role="agent"}`] == 3
+		return metrics.metric(`terminalproxy_participants{role="agent"}`) == 3
 	}, fake.Soon, fake.Soon/1000)
 	startProxy(t, bearer(addr, tokens[auth.RoleProxy]), "vim-1")
 	for range 2 {

@@ -1,12 +1,15 @@
 package gateway
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -182,5 +185,45 @@ func (f *bareFan) message(text string) {
 	}
 	for _, out := range f.all {
 		out <- text
+	}
+}
+
+func inUse() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // the second collection releases pooled memory
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc + m.StackInuse
+}
+
+// upgraded is a WebSocket without a library.
+func upgraded(b *testing.B, addr, token string) net.Conn {
+	b.Helper()
+	conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", addr)
+	require.NoError(b, err)
+	require.NoError(b, conn.SetDeadline(time.Now().Add(fake.Soon)))
+	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
+		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: %s\r\nAuthorization: Bearer %s\r\n\r\n",
+		protocol.PathView, addr, protocol.Version, token)
+	require.NoError(b, err)
+	until(b, conn, "\r\n\r\n")
+	return conn
+}
+
+// writeText writes a short text frame, with a mask of zeros.
+func writeText(b *testing.B, conn net.Conn, text string) {
+	b.Helper()
+	_, err := conn.Write(append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...))
+	require.NoError(b, err)
+}
+
+// until reads until a text was there.
+func until(b *testing.B, conn net.Conn, text string) {
+	b.Helper()
+	var all []byte
+	for part := make([]byte, 4096); !bytes.Contains(all, []byte(text)); {
+		n, err := conn.Read(part)
+		require.NoError(b, err, "%s", all)
+		all = append(all, part[:n]...)
 	}
 }

@@ -21,31 +21,38 @@ func TestSignatureCoversEveryField(t *testing.T) {
 	}{
 		{
 			&ControlDecide{SessionID: "vim-1", Grant: true, Level: LevelType, Seconds: 60, AgentName: "ä b", Epoch: 7, At: 9},
-			"decide\n5:vim-1 3\ntrue 4:type 60 4:ä b 0:\n7 9\n", []string{"RequestID", "By", "SignatureB64"},
+			"decide\n5:vim-1 3\ntrue 4:type 60 4:ä b 0:\n7 9\n",
+			[]string{"RequestID", "By", "SignatureB64"},
 		},
 		{
 			&ControlDecide{SessionID: "vim-1", AgentName: "claude", Mute: MuteOff, Epoch: 7, At: 9},
-			"decide\n5:vim-1 3\nfalse 0: 0 6:claude 0:\n7 9\n3:off false\n", []string{"RequestID", "By", "SignatureB64"},
+			"decide\n5:vim-1 3\nfalse 0: 0 6:claude 0:\n7 9\n3:off false\n",
+			[]string{"RequestID", "By", "SignatureB64"},
 		},
 		{
 			&ControlRequest{SessionID: "s", Level: LevelType, Why: "w", Seconds: 1, Program: "p", Parent: "q", Epoch: 1, At: 1},
-			"request\n1:s 3\n4:type 1 1:w\n1:p 1:q\n1 1\n", []string{"RequestID", "AgentID", "AgentName", "TokenID", "ProofB64"},
+			"request\n1:s 3\n4:type 1 1:w\n1:p 1:q\n1 1\n",
+			[]string{"RequestID", "AgentID", "AgentName", "TokenID", "ProofB64"},
 		},
 		{
 			&Keys{SessionID: "vim-1", KeyNo: 8, After: 7, At: 9, InputKind: InputPaste, Data: "ä\nb", More: true},
-			"keys\n5:vim-1 3\n8 7 9\n5:paste true 4:ä\nb\n", []string{"RequestID", "SignatureB64"},
+			"keys\n5:vim-1 3\n8 7 9\n5:paste true 4:ä\nb\n",
+			[]string{"RequestID", "SignatureB64"},
 		},
 		{
 			&ChatSend{SessionID: "c-1", KeyNo: 8, At: 9, Text: "ä\nb"},
-			"chat.send\n3:c-1 3\n8 9\n4:ä\nb\n", []string{"RequestID", "AgentID", "By", "SignatureB64"},
+			"chat.send\n3:c-1 3\n8 9\n4:ä\nb\n",
+			[]string{"RequestID", "AgentID", "By", "SignatureB64"},
 		},
 		{
 			&ChatSend{SessionID: "c-1", KeyNo: 8, At: 9, Text: "ä\nb", Images: []ChatAttachment{{ID: "i 1", Name: "a.png", SHA256: "00"}}},
-			"chat.send\n3:c-1 3\n8 9\n4:ä\nb\n3:i 1 5:a.png 2:00\n", []string{"RequestID", "AgentID", "By", "SignatureB64"},
+			"chat.send\n3:c-1 3\n8 9\n4:ä\nb\n3:i 1 5:a.png 2:00\n",
+			[]string{"RequestID", "AgentID", "By", "SignatureB64"},
 		},
 		{
 			&ChatAnswer{SessionID: "c-1", Request: "t 1", At: 9, Answer: ChatReply{Verdict: ChatOnce, Words: "no"}},
-			"chat.answer\n3:c-1 3\n3:t 1 9\n4:once 2:no 0\n", []string{"RequestID", "By", "SignatureB64"},
+			"chat.answer\n3:c-1 3\n3:t 1 9\n4:once 2:no 0\n",
+			[]string{"RequestID", "By", "SignatureB64"},
 		},
 	} {
 		require.Equal(t, "terminal-proxy.v1 "+c.bytes, string(c.m.Signed(3)))
