@@ -3,10 +3,8 @@ package agents_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -178,28 +176,4 @@ func TestAPasswordEndsAnInput(t *testing.T) {
 	require.Equal(t, []int{21, 1, 0}, []int{got.Result.Parts[0].WrittenBytes, got.Result.Parts[1].WrittenBytes, got.Result.Parts[2].WrittenBytes})
 	s.Close()
 	c.Client.CloseIdleConnections()
-}
-
-// Whenever the reclaim key comes, the receipt states exactly the bytes that the program has.
-func TestNothingFollowsTheReclaimKeyBetweenParts(t *testing.T) {
-	w := world.New(t)
-	for round := range 4 {
-		s := w.Terminal(80, 24)
-		name := fmt.Sprint("heard", round)
-		s.Run("proxy --agent --grant drive listener " + name)
-		s.Wait("listening")
-		a := w.Agent("claude", world.Eras[1])
-		a.MustCall("terminal_request_control", world.Args{"reason": "type"}, "granted")
-		sending := a.StartCall("terminal_send", world.Args{"text": "abc", "keys": []string{"x", "enter"}, "enter": true})
-		for range round {
-			w.WaitHeard(name, "abcx?") // up to where it has come
-		}
-		s.Press(`C-\`)
-		got := w.WaitAnswer(sending).Text
-		s.QuitProgram("\x04")
-		heard := strings.TrimSuffix(w.Content(name), "\x04")
-		for part, bytes := range map[string]string{"text (3 bytes)": "abc", "keys x enter": "abcx\r", "Enter": "abcx\r\r"} {
-			require.Equal(t, regexp.MustCompile("(?m)^typed: .*"+regexp.QuoteMeta(part)).MatchString(got), strings.HasPrefix(heard, bytes), "%q\n%s", heard, got)
-		}
-	}
 }

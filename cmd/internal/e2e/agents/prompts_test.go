@@ -28,9 +28,11 @@ type prompted struct {
 	dirs    []string
 	ready   string // a regular expression for a row of the screen
 	acts    []act
-	ends    world.Args // ends the program
-	left    string     // a file that then contains leaves
-	leaves  string
+	// waits: it ends by a key that has another meaning, or none, while it does not wait for input.
+	waits  bool
+	ends   world.Args // ends the program
+	left   string     // a file that then contains leaves
+	leaves string
 }
 
 // sh runs a line in a shell that becomes the program.
@@ -87,7 +89,7 @@ var prompts = []prompted{
 			{send: lineOf("for i in range(3):\n    if i:\n        print('row', i*i)\n"), see: `^row 4$`},
 			{send: lineOf("print(1)\nprint(20)\nprint(300)"), see: `^300$`},
 		},
-		ends: keysOf("ctrl-d"),
+		waits: true, ends: keysOf("ctrl-d"),
 	},
 	{
 		name: "vim, a paste", program: []string{"vim", "-N", "-u", "NONE", "-n", "-c", "set autoindent smartindent expandtab sw=4 fo+=tcro tw=20", "two"}, ready: `\[New`,
@@ -252,6 +254,9 @@ func TestTypingLandsInRealPrograms(t *testing.T) {
 			a.RunProgram(world.Args{"program": p.program[0], "args": p.program[1:], "cwd": w.Dir, "wait_for": "regex", "value": p.ready}, "matched")
 			for _, act := range p.acts {
 				typeAndCheck(a, act)
+			}
+			if p.waits {
+				a.MustCall("terminal_wait", world.Args{"for": "waiting", "timeout_ms": 50_000}, "matched")
 			}
 			p.ends["wait_for"] = "exit"
 			require.Contains(t, sendInput(a, p.ends), "exited")
