@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 )
 
 // Helpers are the functions of a test's binary by the names under which it is called.
@@ -28,16 +29,20 @@ func (h Helpers) Run() {
 	os.Exit(0)
 }
 
+// Compile holds the compiler flags of the Makefile. Other flags would compile every package again.
+var Compile = []string{"-trimpath", "-gcflags=crypto/tls=-l"}
+
 // Build makes the directory bin, with the binaries and the helpers in it.
 func Build(bin string, helpers Helpers) error {
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		return err
 	}
-	// The Makefile uses the same flags, so that nothing is compiled twice.
 	for program, tags := range map[string]string{"proxy": "nethttpomithttp2", "gateway": ""} {
-		compile := exec.CommandContext(context.Background(), "go", "build", "-trimpath",
-			"-gcflags=crypto/tls=-l", "-ldflags", "-s -w -funcalign=16", "-tags", tags,
-			"-o", bin, "terminalproxy/cmd/"+program)
+		args := slices.Concat([]string{"build"}, Compile, []string{
+			"-ldflags", "-s -w -funcalign=16", "-tags", tags,
+			"-o", bin, "terminalproxy/cmd/" + program,
+		})
+		compile := exec.CommandContext(context.Background(), "go", args...)
 		compile.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := compile.CombinedOutput(); err != nil {
 			return fmt.Errorf("build the binaries: %w\n%s", err, out)

@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"terminalproxy/cmd/internal/dev/binaries"
 	"terminalproxy/cmd/internal/e2e/world"
 
 	"github.com/stretchr/testify/require"
@@ -17,8 +19,10 @@ import (
 // it.
 func TestThePictureShowsTheDemo(t *testing.T) {
 	world.New(t, "vim") // the picture shows vim
-	played, err := exec.CommandContext(t.Context(), "go", "-C", world.Checkout, "run", "-trimpath", "-ldflags", "-s -w",
-		"./cmd/internal/dev/demo", filepath.Join(world.Root, "bin")).CombinedOutput()
+	demo := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"run", "-C", world.Checkout}, binaries.Compile,
+		[]string{"-ldflags", "-s -w", "./cmd/internal/dev/demo", filepath.Join(world.Root, "bin")})...)
+	demo.Env = append(os.Environ(), "CGO_ENABLED=0")
+	played, err := demo.CombinedOutput()
 	require.NoError(t, err, string(played))
 	drawn := readPictureRows(t, filepath.Join(world.Checkout, "docs", "demo.svg"))
 	lines := 0
