@@ -132,15 +132,6 @@ func (w *world) wakes(tb testing.TB) (total int) {
 	return total
 }
 
-// resident is the memory of a world's processes in bytes (VmRSS, proc(5)).
-func (w *world) resident(tb testing.TB) (total int) {
-	tb.Helper()
-	for _, pid := range w.family(tb) {
-		total += field("/proc/"+strconv.Itoa(pid)+"/status", "VmRSS:") << 10
-	}
-	return total
-}
-
 // field is a number in a file of "Name: value" lines, 0 when the process has ended.
 func field(path, name string) int {
 	data, _ := os.ReadFile(path)
@@ -151,10 +142,4 @@ func field(path, name string) int {
 		}
 	}
 	return 0
-}
-
-// name is a process's, "" when it has ended.
-func name(pid int) string {
-	comm, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
-	return strings.TrimSpace(string(comm))
 }

@@ -8,10 +8,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -96,68 +94,6 @@ func toolCall(name string, args any) map[string]any {
 	return map[string]any{"name": name, "arguments": args}
 }
 
-// tool calls a tool, which must succeed.
-func (m *mcpPipe) tool(name string, args any) string {
-	m.tb.Helper()
-	answer, err := m.call("tools/call", toolCall(name, args))
-	require.NoError(m.tb, err)
-	got, err := text(answer)
-	require.NoError(m.tb, err)
-	return got
-}
-
-// web is an HTTP client that keeps its connection.
-func (w *world) web(network, address string) *http.Client {
-	c := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, address)
-	}}}
-	w.tb.Cleanup(c.CloseIdleConnections)
-	return c
-}
-
-// web is an HTTP client for the place's gateway.
-func (p *place) web() *http.Client {
-	if p.at == "" {
-		return p.world.web("unix", p.path("run/gateway.sock"))
-	}
-	return p.world.web("tcp", strings.TrimPrefix(p.at, "ws://"))
-}
-
-// ask is one HTTP request; every word of header is a name and the one after it its value.
-func (p *place) ask(c *http.Client, method, path, body string, header ...string) (*http.Response, error) {
-	host := "localhost"
-	if p.at != "" {
-		host = strings.TrimPrefix(p.at, "ws://")
-	}
-	r, err := http.NewRequestWithContext(context.Background(), method, "http://"+host+path, strings.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Terminal-Agent-Key", agentKey)
-	if p.token != "" {
-		r.Header.Set("Authorization", "Bearer "+p.token)
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	return c.Do(r)
-}
-
-// whole is the body of a response that must be a success.
-func whole(resp *http.Response, err error) ([]byte, error) {
-	if err != nil {
-		return nil, err
-	}
-	body, err := io.ReadAll(resp.Body)
-	if err = errors.Join(err, resp.Body.Close()); err != nil {
-		return nil, err
-	}
-	if resp.StatusCode/100 != 2 {
-		return nil, fmt.Errorf("%s: %s", resp.Status, body)
-	}
-	return body, nil
-}
-
 // control is a client of tmux in control mode: commands in, blocks of answers and notifications out (tmux(1)).
 type control struct {
 	in  io.Writer
@@ -214,18 +150,19 @@ func (p *place) capture() (string, error) {
 	return string(out), err
 }
 
-// echoSocket is a WebSocket to a bare transport's other end.
-func (p *place) echoSocket(local bool) *websocket.Conn {
-	p.tb.Helper()
-	d := websocket.Dialer{}
-	if local {
-		d.NetDialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", p.path("echo"))
-		}
-	}
-	conn, resp, err := d.DialContext(context.Background(), p.at, nil)
-	require.NoError(p.tb, err)
+// echoSocket is a WebSocket on a Unix socket, with nothing behind it.
+func echoSocket(tb testing.TB) *websocket.Conn {
+	tb.Helper()
+	w := newWorld(tb)
+	_, out := w.talks(binary("echo"), w.path("echo"))
+	_, err := out.ReadString('\n') // it listens
+	require.NoError(tb, err)
+	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", w.path("echo"))
+	}}
+	conn, resp, err := d.DialContext(context.Background(), "ws://localhost", nil)
+	require.NoError(tb, err)
 	_ = resp.Body.Close()
-	p.tb.Cleanup(func() { _ = conn.Close() })
+	tb.Cleanup(func() { _ = conn.Close() })
 	return conn
 }

@@ -70,32 +70,18 @@ func printed(text, mark string) (at int64, ok bool) {
 	return at, err == nil
 }
 
-// echo answers on a Unix socket and on TCP: every WebSocket message, and every HTTP request, with as many bytes as it asks
-// for. It prints the TCP address.
+// echo answers on a Unix socket every WebSocket message with as many bytes as it asks for.
 func echo(args []string) error {
-	tcp, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
 	local, err := net.Listen("unix", args[0])
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: http.HandlerFunc(echoHTTP), ReadHeaderTimeout: time.Minute}
-	ended := make(chan error, 2)
-	go func() { ended <- server.Serve(tcp) }()   // ends with the process
-	go func() { ended <- server.Serve(local) }() // likewise
-	fmt.Println(tcp.Addr())
-	return <-ended
+	fmt.Println("listening")
+	server := &http.Server{Handler: http.HandlerFunc(echoMessages), ReadHeaderTimeout: time.Minute}
+	return server.Serve(local)
 }
 
-func echoHTTP(w http.ResponseWriter, r *http.Request) {
-	if !websocket.IsWebSocketUpgrade(r) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		answer, _ := filler(r.Header.Get("Echo-Bytes"))
-		_, _ = w.Write(answer)
-		return
-	}
+func echoMessages(w http.ResponseWriter, r *http.Request) {
 	conn, err := new(websocket.Upgrader).Upgrade(w, r, nil)
 	if err != nil {
 		return

@@ -3,12 +3,9 @@
 package built_test
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"io"
 	"math/rand/v2"
-	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,13 +35,12 @@ type sight struct {
 // observer is ready for a mark when it returns; the channel brings what it saw.
 type observer func(mark string) <-chan sight
 
-// observers are what an agent can use. at is where the marker runs, in a user's terminal or in one of the agent's own.
+// observers are what an agent can use.
 var observers = []struct {
 	name  string
 	setup func(*place) observer
 }{
 	{"subscription", subscribed},
-	{"http-events", events},
 	{"wait", waiting},
 	{"mcp-wait", mcpWaiting},
 }
@@ -110,24 +106,6 @@ func subscribed(p *place) observer {
 	return s.observe
 }
 
-func events(p *place) observer {
-	resp, err := p.ask(p.web(), http.MethodGet, "/v1/sessions/"+p.id+"/events", "")
-	require.NoError(p.tb, err)
-	require.Equal(p.tb, http.StatusOK, resp.StatusCode)
-	p.tb.Cleanup(func() { _ = resp.Body.Close() })
-	lines := bufio.NewReaderSize(resp.Body, 256<<10)
-	s := newStreaming()
-	go s.watch(func() (string, error) { // ends with the response
-		line, err := lines.ReadBytes('\n')
-		var m protocol.Snapshot
-		if rest, ok := strings.CutPrefix(string(line), "data: "); ok && err == nil {
-			err = json.Unmarshal([]byte(rest), &m)
-		}
-		return shows(&m), err
-	})
-	return s.observe
-}
-
 // once makes an observer of a question with one answer.
 func once(ask func(mark string) (text string, err error)) observer {
 	return func(mark string) <-chan sight {
@@ -156,10 +134,7 @@ func waiting(p *place) observer {
 }
 
 func mcpWaiting(p *place) observer {
-	m := p.host
-	if m == nil {
-		m = p.mcp()
-	}
+	m := p.mcp()
 	return once(func(mark string) (string, error) {
 		answer, err := m.call("tools/call", toolCall("terminal_wait", map[string]any{
 			"for": "text", "value": mark + ":", "timeout_ms": patience.Milliseconds(),
@@ -224,75 +199,36 @@ func (l *watchful) mark(tb testing.TB, rest time.Duration) {
 	})
 }
 
-// sorts are a terminal of a user and one of the agent's own, here and in tmux.
-var sorts = []struct {
-	name string
-	ours func(testing.TB) *place
-	tmux func(testing.TB) *place
-}{
-	{"user", ofUser, func(tb testing.TB) *place { return inTmux(tb, true) }},
-	{"headless", ofAgent, func(tb testing.TB) *place { return inTmux(tb, false) }},
-}
-
 func BenchmarkObserve(b *testing.B) {
 	needTmux(b)
-	for _, sort := range sorts {
-		for _, c := range observers {
-			b.Run(sort.name+"/"+c.name, func(b *testing.B) {
-				p, one, other := sort.ours(b), sort.tmux(b), sort.tmux(b)
-				ours, control, poll := newWatchful(p, c.setup(p)), newWatchful(one, notified(one)), newWatchful(other, polling(other))
-				for _, l := range []*watchful{ours, control, poll} {
-					l.mark(b, quiet) // the first use of everything
-					l.begin(b)
+	for _, c := range observers {
+		b.Run("user/"+c.name, func(b *testing.B) {
+			p, one, other := ofUser(b), inTmux(b), inTmux(b)
+			ours, control, poll := newWatchful(p, c.setup(p)), newWatchful(one, notified(one)), newWatchful(other, polling(other))
+			for _, l := range []*watchful{ours, control, poll} {
+				l.mark(b, quiet) // the first use of everything
+				l.begin(b)
+			}
+			for b.Loop() {
+				for range marks {
+					ours.mark(b, quiet)
+					control.mark(b, quiet)
+					poll.mark(b, quiet)
 				}
-				for b.Loop() {
-					for range marks {
-						ours.mark(b, quiet)
-						control.mark(b, quiet)
-						poll.mark(b, quiet)
-					}
-				}
-				p50 := ours.quantile(.5)
-				b.ReportMetric(0, "ns/op") // mostly rest
-				b.ReportMetric(micros(p50), "p50-µs")
-				b.ReportMetric(micros(ours.quantile(.99)), "p99-µs")
-				b.ReportMetric(micros(ours.each(b)), "cpu-µs")
-				b.ReportMetric(times(p50, control.quantile(.5)), "x-control")
-				b.ReportMetric(times(p50, poll.quantile(.5)), "x-capture")
-				b.ReportMetric(times(ours.each(b), control.each(b)), "cpu-x-control")
-				b.ReportMetric(micros(control.quantile(.5)), "control-p50-µs")
-				b.ReportMetric(micros(control.quantile(.99)), "control-p99-µs")
-				b.ReportMetric(micros(control.each(b)), "control-cpu-µs")
-				b.ReportMetric(micros(poll.quantile(.5)), "capture-p50-µs")
-				b.ReportMetric(micros(poll.quantile(.99)), "capture-p99-µs")
-			})
-		}
-	}
-}
-
-// TestEveryObserverSeesAMark keeps the benchmark honest: each observer has a mark after it was written, without a rest before it.
-func TestEveryObserverSeesAMark(t *testing.T) {
-	see := func(t *testing.T, p *place, o observer) {
-		l := newWatchful(p, o)
-		for range 2 {
-			l.mark(t, 0)
-		}
-		for _, took := range l.took {
-			require.Positive(t, took)
-		}
-	}
-	for _, sort := range sorts {
-		for _, c := range observers {
-			t.Run(sort.name+"/"+c.name, func(t *testing.T) {
-				p := sort.ours(t)
-				see(t, p, c.setup(p))
-			})
-		}
-		t.Run(sort.name+"/tmux", func(t *testing.T) {
-			needTmux(t)
-			p := sort.tmux(t)
-			see(t, p, notified(p))
-			see(t, p, polling(p))
+			}
+			p50 := ours.quantile(.5)
+			b.ReportMetric(0, "ns/op") // mostly rest
+			b.ReportMetric(micros(p50), "p50-µs")
+			b.ReportMetric(micros(ours.quantile(.99)), "p99-µs")
+			b.ReportMetric(micros(ours.each(b)), "cpu-µs")
+			b.ReportMetric(times(p50, control.quantile(.5)), "x-control")
+			b.ReportMetric(times(p50, poll.quantile(.5)), "x-capture")
+			b.ReportMetric(times(ours.each(b), control.each(b)), "cpu-x-control")
+			b.ReportMetric(micros(control.quantile(.5)), "control-p50-µs")
+			b.ReportMetric(micros(control.quantile(.99)), "control-p99-µs")
+			b.ReportMetric(micros(control.each(b)), "control-cpu-µs")
+			b.ReportMetric(micros(poll.quantile(.5)), "capture-p50-µs")
+			b.ReportMetric(micros(poll.quantile(.99)), "capture-p99-µs")
 		})
 	}
 }

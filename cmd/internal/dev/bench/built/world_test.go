@@ -5,7 +5,6 @@ package built_test
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -158,8 +157,7 @@ type place struct {
 	orders *os.File
 	// id is the session's, and at the gateway's address, "" for the account's own.
 	id, at, token string
-	tmux          string   // the server's socket
-	host          *mcpPipe // where an agent's own process runs it
+	tmux          string // the server's socket
 }
 
 // prints has the marker print a mark.
@@ -178,10 +176,8 @@ func ofUser(tb testing.TB) *place {
 	return p
 }
 
-// served is the same with a gateway of its own, which all others reach over TCP.
-func served(tb testing.TB) *place { return servedWith(tb, "marker") }
-
-// servedWith is that with another program that draws a screen and takes orders.
+// servedWith is another program that draws a screen and takes orders. It has a gateway of its own,
+// which all others reach over TCP.
 func servedWith(tb testing.TB, program string) *place {
 	w := newWorld(tb)
 	p := &place{world: w, orders: w.orders()}
@@ -193,17 +189,6 @@ func servedWith(tb testing.TB, program string) *place {
 	require.NoError(tb, os.WriteFile(w.path("token"), []byte(token), 0o600))
 	p.token = strings.TrimSpace(w.output(binary("gateway"), "token", "create", "agent", "--role", "agent"))
 	w.sits(binary("proxy"), "--agent", "--gateway", p.at, "--token-file", w.path("token"), binary(program), w.path("orders"))
-	p.found()
-	return p
-}
-
-// ofAgent is a marker that an agent runs in a terminal of its own.
-func ofAgent(tb testing.TB) *place {
-	w := newWorld(tb)
-	p := &place{world: w, orders: w.orders(), host: w.mcp()}
-	p.host.tool("terminal_run", map[string]any{
-		"program": binary("marker"), "args": []string{w.path("orders")}, "cols": cols, "rows": rows,
-	})
 	p.found()
 	return p
 }
@@ -246,21 +231,19 @@ func (p *place) client() *client.Client {
 	return c
 }
 
-const tmuxConf = "set -g status off\nset -g default-terminal screen-256color\nset -sg escape-time 0\nset -g default-shell /bin/sh\n"
-
-// inTmux is a marker in a window of a tmux server of its own; a user sits at it, or nobody.
-func inTmux(tb testing.TB, user bool) *place {
+// inTmux is a marker in a window of a tmux server of its own, at which a user sits.
+func inTmux(tb testing.TB) *place {
 	w := newWorld(tb)
 	p := &place{world: w, orders: w.orders(), tmux: w.path("tmux")}
 	w.tmuxServer("exec " + binary("marker") + " " + w.path("orders"))
-	if user {
-		w.sits("tmux", "-u", "-S", p.tmux, "attach")
-	}
+	w.sits("tmux", "-u", "-S", p.tmux, "attach")
 	p.until("the marker's screen", func() bool {
 		return strings.Contains(w.output("tmux", "-S", p.tmux, "capture-pane", "-p"), drawn)
 	})
 	return p
 }
+
+const tmuxConf = "set -g status off\nset -g default-terminal screen-256color\nset -sg escape-time 0\nset -g default-shell /bin/sh\n"
 
 // tmuxServer starts a server with one window.
 func (w *world) tmuxServer(shell string) {
@@ -272,13 +255,4 @@ func (w *world) tmuxServer(shell string) {
 	pid, err := strconv.Atoi(strings.TrimSpace(w.output("tmux", "-S", w.path("tmux"), "display-message", "-p", "#{pid}")))
 	require.NoError(w.tb, err)
 	w.pids = append(w.pids, pid)
-}
-
-// bare is the other end of a bare transport.
-func bare(tb testing.TB) *place {
-	w := newWorld(tb)
-	_, out := w.talks(binary("echo"), w.path("echo"))
-	addr, err := out.ReadString('\n')
-	require.NoError(tb, err)
-	return &place{world: w, at: "ws://" + strings.TrimSpace(addr), id: fmt.Sprint("unix:", w.path("echo"))}
 }

@@ -28,16 +28,15 @@ func tmuxKey(key string) string {
 type pane struct {
 	b    *testing.B
 	dir  string
-	env  []string
 	bill *bill
 }
 
-func newPane(b *testing.B, c *bill, env ...string) *pane {
+func newPane(b *testing.B, c *bill) *pane {
 	b.Helper()
 	if !installed("tmux") {
 		b.Skip("tmux is not installed")
 	}
-	p := &pane{b: b, dir: b.TempDir(), bill: c, env: environ(env...)}
+	p := &pane{b: b, dir: b.TempDir(), bill: c}
 	conf := "set -g status off\nset -g remain-on-exit on\nset -g default-terminal tmux-256color\nset -g history-limit 10000\n"
 	require.NoError(b, os.WriteFile(filepath.Join(p.dir, "conf"), []byte(conf), 0o600))
 	return p
@@ -53,7 +52,7 @@ func (p *pane) start(dir string, program []string) {
 func (p *pane) tmux(args ...string) string {
 	p.b.Helper()
 	cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(p.dir, "tmux"), "-f", filepath.Join(p.dir, "conf")}, args...)...)
-	cmd.Env = p.env
+	cmd.Env = environ()
 	out, err := cmd.CombinedOutput()
 	require.NoError(p.b, err, string(out))
 	return string(out)

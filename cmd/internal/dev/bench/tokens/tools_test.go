@@ -113,52 +113,6 @@ func runOwn(b *testing.B, t *task, a *agent) error {
 	return t.check(dir, a.bill.text.String())
 }
 
-// withShared does it in a terminal of the user's, who lets it.
-func withShared(b *testing.B, t *task, c *bill, bin string) error {
-	dir, run := t.place(b), filepath.Join(b.TempDir(), "run")
-	a := connect(b, c, bin, run) // before the proxy: it serves
-	p := newPane(b, c, "TERMINALPROXY_DIR="+run)
-	p.start(dir, append([]string{filepath.Join(bin, "proxy"), "--agent", "--grant", "drive"}, t.program...))
-	terminal, err := a.arrive()
-	if err != nil {
-		return err
-	}
-	if !t.ends() {
-		if _, err := a.call("terminal_request_control", args{"reason": "do the task"}); err != nil {
-			return err
-		}
-	}
-	if t.first != "" {
-		if _, err := a.call("terminal_wait", args{"for": "regex", "value": t.first}); err != nil {
-			return err
-		}
-	}
-	steps := t.steps
-	if t.ends() {
-		if _, err := a.call("terminal_wait", args{"terminal": terminal, "for": "exit"}); err != nil {
-			return err
-		}
-		steps = steps[1:]
-	}
-	if err := a.operate(t, steps, terminal); err != nil {
-		return err
-	}
-	return t.check(dir, c.text.String())
-}
-
-// arrive waits until the terminal is there, which the model does not: its user has started it.
-func (a *agent) arrive() (terminal string, err error) {
-	quiet := *a
-	quiet.bill = new(bill)
-	for {
-		out, err := quiet.call("terminal_list", nil)
-		if err != nil || !strings.Contains(out, "there are no terminals") {
-			terminal, _, _ = strings.Cut(out, " ")
-			return terminal, err
-		}
-	}
-}
-
 // operate does the steps of a task, several in a call if the agent batches them.
 func (a *agent) operate(t *task, steps []step, terminal string) error {
 	for len(steps) > 0 {
