@@ -1,10 +1,7 @@
 package session_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"terminalproxy/cmd/internal/e2e/world"
@@ -28,6 +25,8 @@ background = 18
 [redact]
 add = ['ACME-\d+', 'pin (\d+)']
 allow = ['ghp_a1B2.*']
+[gateway.run]
+name = "own"
 `)
 	s := w.Terminal(70, 16)
 	s.Run("proxy bash --noprofile --rcfile bashrc -i")
@@ -65,72 +64,20 @@ allow = ['ghp_a1B2.*']
 	require.Empty(t, w.Sessions())
 	s.Press("Enter")
 	require.Zero(t, s.Status())
-}
 
-// What agents must not see is hidden in the programs that agents start, too.
-func TestTheConfigurationOfHostedSessions(t *testing.T) {
-	w := world.New(t)
-	w.WriteConfig("[redact]\nadd = ['ACME-\\d+']\n[gateway.run]\nname = 'own'\n")
+	// What agents must not see is hidden in the programs that agents start, too.
 	hosting := w.Start(w.CLI, "run", "--", "sh", "-c", "echo id ACME-1234; read x")
-	id := w.Session()
+	id = w.Session()
 	require.True(t, strings.HasPrefix(id, "own-"), id)
 	w.MustGateway("wait", id, "--text", "id •••••••••")
 	w.MustGateway("send", id, "--enter")
 	require.Zero(t, hosting.Wait().Status)
-}
 
-// A broken configuration never blocks work: the program runs, and a line says what is wrong.
-func TestABrokenConfigurationDoesNotStopTheProgram(t *testing.T) {
-	w := world.New(t)
-	s := w.Terminal(300, 12)
-	path := w.WriteConfig("")
-	runs := func(want string) {
-		t.Helper()
-		screen, status := s.RunToEnd("proxy --agent sh -c 'echo ra''n; exit 7'")
-		require.Contains(t, screen, "ran\n")
-		require.Contains(t, screen, "proxy: configuration: "+path+want)
-		require.Contains(t, screen, "; using the built-in defaults\n")
-		require.Equal(t, 7, status)
-	}
-	for text, want := range map[string]string{
-		"[proxy]\nyied = '2s'\n":                                `:2: unknown setting "yied" (did you mean yield?)`,
-		"[proxy]\nagent = true\nyield = '5h'":                   ":3: yield 5h0m0s: must be 0s to 1h",
-		"[proxy]\nreclaim-key = 'ctrl-c'":                       ":2: reclaim-key: ",
-		"[proxy]\ngrant-key = 'ctrl-c'":                         ":2: grant-key: ",
-		"[proxy]\ngrant-key = 'ctrl-x'\nreclaim-key = 'ctrl-x'": ":2: grant-key: ctrl-x takes the keyboard back already",
-		"[proxy]\ngateway = 'ftp://x'":                          ":2: gateway: ",
-		"[proxy]\ntoken-file = '/none'":                         ":2: token-file: ",
-		"[proxy]\nlog = '/none/x'":                              ":2: log: ",
-		"[proxy]\nnotify = ['nonsense']":                        ":2: notify: ",
-		"[proxy\n":                                              ":",
-	} {
-		w.WriteConfig(text)
-		runs(want)
-	}
-	require.NoError(t, os.Remove(path))
-	require.NoError(t, syscall.Mkfifo(path, 0o600))
-	runs(": not a regular file")
-	require.NoError(t, os.Remove(path))
-	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	require.NoError(t, os.Truncate(path, 100<<20))
-	runs(": too long")
-	require.NoError(t, os.Truncate(path, 0))
-	require.NoError(t, os.Chmod(path, 0o606))
-	runs(": " + path + " has mode 0606")
-}
-
-// The author of a repository has no say over the user's settings.
-func TestAProjectsFileIsNotConfiguration(t *testing.T) {
-	w := world.New(t)
-	for _, name := range []string{"config.toml", "proxy.toml", ".terminalproxy.toml", "terminalproxy/config.toml", ".config/terminalproxy/config.toml"} {
-		require.NoError(t, os.MkdirAll(filepath.Dir(w.Path(name)), 0o700))
-		w.Write(name, "[proxy]\nagent = true\nnonsense = 1\n")
-	}
-	s := w.Terminal(100, 12)
-	s.Run("proxy sh -c 'echo he''re; read x'")
-	s.Wait("here")
-	require.Empty(t, w.Sessions())
-	require.NotContains(t, s.Screen(), "configuration")
-	s.Press("Enter")
-	require.Zero(t, s.Status())
+	// A broken configuration never blocks work: the program runs, and a line says what is wrong.
+	path := w.WriteConfig("[proxy]\nyied = '2s'\n")
+	broken := w.Do("proxy", "--agent", "sh", "-c", "echo ran; exit 7")
+	require.Equal(t, world.Result{
+		Out: "ran\n", Status: 7,
+		Err: "proxy: configuration: " + path + `:2: unknown setting "yied" (did you mean yield?); using the built-in defaults` + "\n",
+	}, broken)
 }

@@ -60,17 +60,3 @@ run = ["sh", "-c", 'while [ ! -e ` + w.Path("over") + ` ]; do sleep 0.1; done']
 	w.Write("over", "")
 	require.NoFileExists(t, w.Path("bad"))
 }
-
-// A file in the directory where proxy runs is not read, and a mistake in the user's own
-// configuration runs nothing.
-func TestAProjectsFileRunsNoPrograms(t *testing.T) {
-	w := world.New(t)
-	w.Write("config.toml", "[[on]]\nevent = 'exit'\nrun = ['touch', '"+w.Path("bad")+"']\n")
-	got := w.Do("proxy", "--agent", "true")
-	require.Equal(t, world.Result{}, got)
-	w.WriteConfig("[[on]]\nevent = 'exit'\nrun = ['touch', '" + w.Path("bad") + "']\n[[on]]\nevent = 'exit'\nrun = ['./x']\n")
-	got = w.Do("proxy", "--agent", "true")
-	require.Zero(t, got.Status)
-	require.Contains(t, got.Err, `config.toml:6: [[on]] run: "./x" depends on the directory; using the built-in defaults`)
-	require.NoFileExists(t, w.Path("bad"))
-}

@@ -64,18 +64,3 @@ func TestStartFilesNeverComplain(t *testing.T) {
 		}
 	}
 }
-
-// The shell's own hook keeps running, and agents still read what a command printed.
-func TestMarksWithAReadonlyHook(t *testing.T) {
-	w := world.New(t, "bash")
-	w.Write("rc", "readonly PROMPT_COMMAND='echo audited >> "+w.Path("log")+"'\neval \"$(gateway marks bash)\"\n")
-	s, d := w.StartDriver("bash --noprofile --rcfile rc")
-	d.WaitReady(0)
-	d.WaitReady(d.TypeText("true\r"))
-	require.Equal(t, w.Dir, checkCommand(d, "mkdir 'a é;b'; cd 'a é;b'", "", 0).Cwd)
-	require.Equal(t, w.Path("a é;b"), checkCommand(d, "printf foo", "foo", 0).Cwd)
-	checkCommand(d, "(exit 3)", "", 3)
-	require.Contains(t, w.Content("log"), "audited\naudited\n")
-	d.TypeText("exit\r")
-	s.Close()
-}

@@ -92,7 +92,6 @@ var jobPrograms = []struct {
 	status     string
 	alike      bool // the last screen is the same as without the proxy
 }{
-	{"vim", "vim -u NONE -n notes.txt", "vim", "line 20", ":q\n", "0", true},
 	{"vim with modes", "vim -u modes.vim -n notes.txt", "vim", "line 20", ":q\n", "0", true},
 	{"less", "less notes.txt", "less", "line 20", "q", "0", true},
 	// The proxy exits when the program is killed, so that the shell does not end the line of ^C.

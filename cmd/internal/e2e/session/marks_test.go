@@ -43,6 +43,7 @@ var markedShells = []struct{ name, program, file, rc string }{
 	{"bash with more set later", "bash --rcfile rc", "rc", "MARKS\nPS0='\\r'\nfancy() { PS1='\\w \\$ '; false; }\nPROMPT_COMMAND=\"fancy; $PROMPT_COMMAND; fancy\"\n"},
 	{"bash whose hooks are replaced", "bash --rcfile rc", "rc", "MARKS\nuser=$PROMPT_COMMAND\nfancy() { false; eval \"$user\"; PS1='\\w \\$ '; }\nPROMPT_COMMAND=fancy\n"},
 	{"bash with a list of hooks", "bash --rcfile rc", "rc", "set -u\nfancy() { PS1='\\w \\$ '; false; }\nPROMPT_COMMAND=(fancy 'false')\nMARKS\n"},
+	{"bash with a readonly hook", "bash --rcfile rc", "rc", "readonly PROMPT_COMMAND='echo audited >> log'\nMARKS\n"},
 	{"zsh", "zsh", ".zshrc", "setopt nounset\nPS1=$'%~\\n%# '\nRPROMPT=right\nMARKS\nMARKS\n"},
 	{"zsh that sets its prompt anew", "zsh", ".zshrc", "MARKS\nprecmd() { PS1='%~ %# '; false; }\nprecmd_functions+=(fancy)\nfancy() { PS1='%~ %# '; print between; false; }\n"},
 	{"fish", "fish --no-config --init-command MARKS", "unused", ""},
@@ -88,6 +89,7 @@ func TestCommandsOfMarkedShells(t *testing.T) {
 
 			d.TypeText("exit\r")
 			s.Close()
+			require.Equal(t, strings.Contains(c.rc, "audited"), strings.Contains(w.Content("log"), "audited\naudited\n"))
 		})
 	}
 }

@@ -21,7 +21,7 @@ import (
 // moments are the times at which something happens to a session that has just been started: while
 // the process begins, around the start of its program, and after. Any time will do: the test waits
 // for no fact.
-var moments = []time.Duration{0, 500, 1000, 1500, 2000, 2300, 2600, 2900, 3200, 3500, 4000, 5000, 8000}
+var moments = []time.Duration{0, 1000, 2000, 2500, 3000, 4000, 8000}
 
 // momentary is a starting session in a terminal of 80x24, to which something happens.
 type momentary struct {

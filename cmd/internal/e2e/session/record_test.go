@@ -242,32 +242,6 @@ func TestAFullDiskCostsTheRecordingOnly(t *testing.T) {
 	require.Regexp(t, `output is missing in the recording at 1 place: [1-9]\d+ bytes; audit show says where\nthe recording matches the log, except for`, w.MustGateway("audit", "verify", "s.cast"))
 }
 
-func TestBadInputToRecord(t *testing.T) {
-	w := world.New(t)
-	w.Write("full.cast", "mine")
-	w.Write("other.cast.audit.jsonl", "mine")
-	require.NoError(t, os.Symlink("elsewhere", w.Path("link.cast")))
-	require.NoError(t, os.Mkdir(w.Path("dir"), 0o700))
-	before := w.Files()
-	for file, want := range map[string]string{
-		"full.cast":     "full.cast exists and is not empty",
-		"other.cast":    "other.cast.audit.jsonl exists and is not empty",
-		"link.cast":     "link.cast is a symbolic link, and links are not followed: name the file itself",
-		"dir":           "dir: is a directory",
-		"/dev/full":     "/dev/full is not a regular file",
-		"/proc/s.cast":  "/proc/s.cast: ",
-		"dir/../no/x.c": "does not exist",
-		"no/s.cast":     "the directory no does not exist",
-	} {
-		got := w.Do("proxy", "--record", file, "touch", "ran")
-		got.MustFail(t, 2, "proxy: --record: ")
-		require.Contains(t, got.Err, want)
-		require.Equal(t, 1, strings.Count(got.Err, "\n"), got.Err)
-	}
-	require.Equal(t, 127, w.Do("proxy", "--record", "new.cast", "no-such-program").Status)
-	require.Equal(t, before, w.Files(), "nothing ran, nothing is left")
-}
-
 // R12: under level drive an agent may press the reclaim key for the program, and the record says
 // so.
 func TestTheReclaimKeyOfAnAgentIsMarkedR12(t *testing.T) {

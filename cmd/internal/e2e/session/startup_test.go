@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"terminalproxy/cmd/internal/e2e/world"
-
-	"github.com/stretchr/testify/require"
 )
 
 // queries are the questions whose answer programs wait for, and the answers (xterm ctlseqs, kitty
@@ -58,14 +56,6 @@ func allAnswered(w *world.World, least int) {
 	}, func() string {
 		return fmt.Sprintf("%d questions\n%s\n%q", asked, strings.Join(missing, "\n"), w.Content("wrote"))
 	})
-}
-
-func TestUnansweredQuestionsAreFound(t *testing.T) {
-	asked, missing := unanswered("\x1b[c\x1b[6n\x1b]11;?\a\x1b[6n", "\x1b[?64;1c\x1b[1;1R")
-	require.Equal(t, 4, asked)
-	require.Equal(t, []string{"cursor: asked 2 times, answered 1 times", "colours: asked 1 times, answered 0 times"}, missing)
-	_, missing = unanswered(strings.Join(questions, ""), "")
-	require.GreaterOrEqual(t, len(missing), 14, "the questions of the other test are known here")
 }
 
 // Each question that a real program asks as it starts in a terminal without a user is answered

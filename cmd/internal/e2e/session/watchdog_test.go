@@ -35,124 +35,118 @@ func watchdogOf(w *world.World, proxy string) (found string) {
 	return found
 }
 
-// family returns the processes that any thread of a proxy started.
+// family returns the processes that any thread of a proxy started. Between a proxy and its program
+// there may be a leader.
 func family(proxy string) (guard, program string) {
-	lists, _ := filepath.Glob("/proc/" + proxy + "/task/*/children")
-	for _, list := range lists {
-		children, _ := os.ReadFile(list)
-		for _, pid := range strings.Fields(string(children)) {
-			if line, _ := os.ReadFile("/proc/" + pid + "/cmdline"); string(line) == watchdog.Name+"\x00" {
-				guard = pid
-			} else {
-				program = pid
-			}
-		}
-	}
-	if comm, _ := os.ReadFile("/proc/" + program + "/comm"); strings.TrimSpace(string(comm)) == child.LeaderName {
-		led, _ := os.ReadFile("/proc/" + program + "/task/" + program + "/children")
-		program = strings.TrimSpace(string(led))
-	}
+	guard, _, program = members(proxy)
 	return guard, program
 }
 
 // leaderOf returns the process between a proxy and its program, or "".
-func leaderOf(proxy string) string {
+func leaderOf(proxy string) (leader string) { _, leader, _ = members(proxy); return leader }
+
+func members(proxy string) (guard, leader, program string) {
 	lists, _ := filepath.Glob("/proc/" + proxy + "/task/*/children")
 	for _, list := range lists {
 		children, _ := os.ReadFile(list)
 		for _, pid := range strings.Fields(string(children)) {
-			if comm, _ := os.ReadFile("/proc/" + pid + "/comm"); strings.TrimSpace(string(comm)) == child.LeaderName {
-				return pid
+			line, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+			comm, _ := os.ReadFile("/proc/" + pid + "/comm")
+			switch {
+			case string(line) == watchdog.Name+"\x00":
+				guard = pid
+			case string(comm) == child.LeaderName+"\n":
+				led, _ := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
+				leader, program = pid, strings.TrimSpace(string(led))
+			default:
+				program = pid
 			}
 		}
 	}
-	return ""
+	return guard, leader, program
 }
 
 // ends lists the ways in which a session ends, and the exit status that the shell sees.
 var ends = []struct {
 	name   string
 	do     func(st *world.Stage, proxy, guard, child string)
-	status map[string]string // by program
-	plain  bool              // not with --agent
+	status string
+	plain  bool // not with --agent
 }{
-	{"exit", func(st *world.Stage, _, _, _ string) { st.TypeKeys("\x04:q!\r") }, map[string]string{"modal": "0", "vim": "0"}, false},
-	{"crash", signalled(syscall.SIGABRT), map[string]string{"modal": "2", "vim": "2"}, false},
-	{"TERM", signalled(syscall.SIGTERM), map[string]string{"modal": "129", "vim": "129"}, false},
-	{"HUP", signalled(syscall.SIGHUP), map[string]string{"modal": "129", "vim": "129"}, false},
-	{"INT", signalled(syscall.SIGINT), map[string]string{"modal": "129", "vim": "129"}, false},
-	{"QUIT", signalled(syscall.SIGQUIT), map[string]string{"modal": "129", "vim": "129"}, true}, // with --agent it reclaims the keyboard
-	{"KILL of the proxy", signalled(syscall.SIGKILL), map[string]string{"modal": "137", "vim": "137"}, false},
+	{"exit", func(st *world.Stage, _, _, _ string) { st.TypeKeys("\x04:q!\r") }, "0", false},
+	{"KILL of the proxy", signalled(syscall.SIGKILL), "137", false},
+	{"TERM", signalled(syscall.SIGTERM), "129", false},
+	{"crash", signalled(syscall.SIGABRT), "2", false},
+	{"HUP", signalled(syscall.SIGHUP), "129", false},
+	{"INT", signalled(syscall.SIGINT), "129", false},
+	{"QUIT", signalled(syscall.SIGQUIT), "129", true}, // with --agent it reclaims the keyboard
 	{"KILL of the watchdog", func(st *world.Stage, proxy, guard, _ string) {
-		st.W.Kill(guard, syscall.SIGKILL)
-		st.W.WaitGone(guard)
-		another := watchdogOf(st.W, proxy)
-		require.NotEqual(st.W.T, guard, another)
+		replaceWatchdog(st.W, proxy, guard)
 		st.TypeKeys("\x04:q!\r")
-	}, map[string]string{"modal": "0", "vim": "0"}, false},
+	}, "0", false},
 	{"KILL of the watchdog, then of the proxy", func(st *world.Stage, proxy, guard, _ string) {
-		st.W.Kill(guard, syscall.SIGKILL)
-		st.W.WaitGone(guard)
-		watchdogOf(st.W, proxy)
+		replaceWatchdog(st.W, proxy, guard)
 		st.W.Kill(proxy, syscall.SIGKILL)
-	}, map[string]string{"modal": "137", "vim": "137"}, false},
-	{
-		"KILL of the program", func(st *world.Stage, _, _, child string) { st.W.Kill(child, syscall.SIGKILL) },
-		map[string]string{"modal": "137", "vim": "137"},
-		false,
-	},
+	}, "137", false},
+	{"KILL of the program", func(st *world.Stage, _, _, child string) { st.W.Kill(child, syscall.SIGKILL) }, "137", false},
 }
 
 func signalled(sig syscall.Signal) func(*world.Stage, string, string, string) {
 	return func(st *world.Stage, proxy, _, _ string) { st.W.Kill(proxy, sig) }
 }
 
-// programs lists programs from which the terminal must be taken back, and the text that shows that
-// they have it.
-var programs = map[string]struct {
-	line  string
-	ready func(*screen.Screen) bool
-}{
-	"modal": {"modal", func(s *screen.Screen) bool { return s.Modes().Sync && s.Alt() }},
-	"vim": {"vim -u NONE -n -c 'set mouse=a' notes.txt", func(s *screen.Screen) bool {
-		return s.Alt() && s.Modes().MouseProtocol != 0 && strings.Contains(world.Picture(s), "notes.txt")
-	}},
+// replaceWatchdog kills a proxy's watchdog, and waits for the next one.
+func replaceWatchdog(w *world.World, proxy, guard string) {
+	w.T.Helper()
+	w.Kill(guard, syscall.SIGKILL)
+	w.WaitGone(guard)
+	require.NotEqual(w.T, guard, watchdogOf(w, proxy))
 }
 
 // Whatever ends the session, the terminal's modes and line settings are restored, and nothing of
-// the proxy is left.
+// the proxy is left. Vim meets the first three ways.
 func TestTheTerminalIsGivenBackR59(t *testing.T) {
 	t.Parallel()
-	for name, program := range programs {
-		for _, flags := range []string{"", "--agent "} {
-			t.Run(name+" "+flags, func(t *testing.T) {
-				w := world.New(t, "vim", "stty")
-				defer forgetSocket(w)
-				for _, end := range ends {
-					if end.plain && flags != "" {
-						continue
-					}
-					_ = os.Remove(w.Path("status"))
-					st := w.Stage("stty -g > before; proxy " + flags + program.line + "; echo $? > status; read go; stty -g > after")
-					st.WaitScreen(end.name+": the program is ready", program.ready)
-					proxy := proxyOf(st)
-					guard := watchdogOf(w, proxy)
-					_, child := family(proxy)
-					end.do(st, proxy, guard, child)
-					w.Until(func() bool { return strings.HasSuffix(w.Content("status"), "\n") }, func() string { return end.name + ": no end" })
-					require.Equal(t, end.status[name]+"\n", w.Content("status"), end.name)
-					st.WaitScreen(end.name+": calm", calm)
-					w.WaitGone(guard)
-					st.TypeKeys("\n")
-					st.WaitEnd()
-					require.Equal(t, w.Content("before"), w.Content("after"), end.name)
-					require.NotContains(t, st.Raw.String(), "\x1bc", "never a hard reset")
-					title := ""
-					st.Look(func(s *screen.Screen) bool { title = s.Title(); return true })
-					require.NotContains(t, title, "[observed]", end.name)
-				}
+	for _, flags := range []string{"", "--agent "} {
+		t.Run("modal "+flags, func(t *testing.T) {
+			endAll(t, flags+"modal", len(ends), func(s *screen.Screen) bool { return s.Modes().Sync && s.Alt() })
+		})
+		t.Run("vim "+flags, func(t *testing.T) {
+			endAll(t, flags+"vim -u NONE -n -c 'set mouse=a' notes.txt", 3, func(s *screen.Screen) bool {
+				return s.Alt() && s.Modes().MouseProtocol != 0 && strings.Contains(world.Picture(s), "notes.txt")
 			})
+		})
+	}
+}
+
+// endAll runs a program under proxy once for each of the first n ends. ready tells that the program
+// has the terminal.
+func endAll(t *testing.T, line string, n int, ready func(*screen.Screen) bool) {
+	t.Helper()
+	w := world.New(t, "vim", "stty")
+	defer forgetSocket(w)
+	for _, end := range ends[:n] {
+		if end.plain && strings.HasPrefix(line, "--agent") {
+			continue
 		}
+		_ = os.Remove(w.Path("status"))
+		st := w.Stage("stty -g > before; proxy " + line + "; echo $? > status; read go; stty -g > after")
+		st.WaitScreen(end.name+": the program is ready", ready)
+		proxy := proxyOf(st)
+		guard := watchdogOf(w, proxy)
+		_, child := family(proxy)
+		end.do(st, proxy, guard, child)
+		w.Until(func() bool { return strings.HasSuffix(w.Content("status"), "\n") }, func() string { return end.name + ": no end" })
+		require.Equal(t, end.status+"\n", w.Content("status"), end.name)
+		st.WaitScreen(end.name+": calm", calm)
+		w.WaitGone(guard)
+		st.TypeKeys("\n")
+		st.WaitEnd()
+		require.Equal(t, w.Content("before"), w.Content("after"), end.name)
+		require.NotContains(t, st.Raw.String(), "\x1bc", "never a hard reset")
+		title := ""
+		st.Look(func(s *screen.Screen) bool { title = s.Title(); return true })
+		require.NotContains(t, title, "[observed]", end.name)
 	}
 }
 
