@@ -109,16 +109,3 @@ func isGone(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(stat), ") Z ")
 }
-
-// Close sends it the signal at once, and reports how it ended.
-func TestADeafAgentIsNotWaitedFor(t *testing.T) {
-	began, why := make(chan struct{}), ""
-	program, err := stdio.Start(stdio.Config{
-		Program: "sh", Args: []string{"-c", `trap "exit 7" TERM; exec 2>/dev/null; echo ready; while :; do sleep 0.01; done`}, Env: stdio.Environment(), Deaf: true,
-		TooLong: func(int) {}, Line: func([]byte) { close(began) }, Ended: func(how string) { why = how },
-	})
-	require.NoError(t, err)
-	<-began
-	program.Close()
-	require.Equal(t, "ended with exit status 7", why)
-}

@@ -1,6 +1,6 @@
 // Package stdio runs a coding agent that speaks JSON over its standard input and output, a value to
-// a line. Drivers of other agents use its environment and its reader of lines. The package does not
-// know what the values mean.
+// a line. The driver of an agent in its own interface uses its environment and its reader of lines.
+// The package does not know what the values mean.
 package stdio
 
 import (
@@ -41,15 +41,12 @@ type Config struct {
 	Line    func([]byte)
 	TooLong func(bytes int)
 	Ended   func(why string)
-	// Deaf says that the agent outlives the end of its input: Close sends the signal at once.
-	Deaf bool
 }
 
 // Program is an agent that runs. Its methods may be called from any goroutine.
 type Program struct {
 	cmd   *exec.Cmd
 	kill  context.CancelFunc
-	deaf  bool
 	ended chan struct{}
 
 	mu     sync.Mutex
@@ -85,7 +82,6 @@ func Start(c Config) (*Program, error) {
 	p := &Program{
 		cmd:    exec.CommandContext(ctx, path, c.Args...),
 		kill:   kill,
-		deaf:   c.Deaf,
 		ended:  make(chan struct{}),
 		filled: make(chan struct{}, 1),
 	}
@@ -200,9 +196,6 @@ func (p *Program) stopWriting() {
 // and Ended was called.
 func (p *Program) Close() {
 	p.stopWriting()
-	if p.deaf {
-		_ = p.signalGroup(syscall.SIGTERM) // it may be gone
-	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		select {
 		case <-p.ended:

@@ -45,7 +45,6 @@ type agent struct {
 
 var agents = []agent{
 	{"claude", startClaude},
-	{"opencode", startOpencode},
 }
 
 // Names are the programs that --chat knows.

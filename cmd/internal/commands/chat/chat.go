@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -23,7 +24,6 @@ import (
 	"terminalproxy/proxy/chat/acp"
 	"terminalproxy/proxy/chat/claude"
 	"terminalproxy/proxy/chat/lock"
-	"terminalproxy/proxy/chat/opencode"
 	"terminalproxy/proxy/chat/stdio"
 )
 
@@ -110,7 +110,7 @@ var chatAgents = []chatAgent{
 			return in.acpDriver(acp.Config{
 				Args:   []string{"acp"},
 				SignIn: "run opencode auth login",
-				Env:    opencode.AskingVariables(false, allowedNames("%s_%s", in.tools)...),
+				Env:    askingVariables(allowedNames("%s_%s", in.tools)...),
 			})
 		},
 	},
@@ -148,6 +148,26 @@ func useInstalledProgram(variable, program string) []string {
 		return nil
 	}
 	return []string{variable + "=" + path}
+}
+
+// asksVariable says what opencode asks for.
+const asksVariable = "OPENCODE_PERMISSION"
+
+// askingVariables returns variables that make opencode ask before it does more than look; without
+// them it asks for nothing. If the user's environment decides, it returns nil. The allowed tools
+// need no approval.
+func askingVariables(allowed ...string) []string {
+	if os.Getenv(asksVariable) != "" {
+		return nil
+	}
+	more := ""
+	for _, tool := range allowed {
+		more += fmt.Sprintf(",%q:%q", tool, "allow")
+	}
+	return []string{
+		asksVariable + `={"*":"ask","read":"allow","grep":"allow","glob":"allow","list":"allow",` +
+			`"todowrite":"allow","todoread":"allow","question":"deny"` + more + `}`,
+	}
 }
 
 // hasAnyFlag reports whether any of the flags is among the arguments.

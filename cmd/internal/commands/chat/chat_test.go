@@ -22,7 +22,6 @@ import (
 	"terminalproxy/cmd/internal/cli/clitest"
 	"terminalproxy/protocol/fake"
 	"terminalproxy/proxy/chat"
-	"terminalproxy/proxy/chat/opencode"
 )
 
 // playClaude is an agent that speaks as Claude Code does: it asks whether it may run each prompt as
@@ -418,7 +417,7 @@ func TestAnUnknownConversation(t *testing.T) {
 // opencode asks before it acts, unless the user decided otherwise.
 func TestOpencodeAsks(t *testing.T) {
 	t.Setenv("OPENCODE_PERMISSION", "")
-	variable, value, _ := strings.Cut(opencode.AskingVariables(false)[0], "=")
+	variable, value, _ := strings.Cut(askingVariables()[0], "=")
 	require.Equal(t, "OPENCODE_PERMISSION", variable)
 	var rules map[string]string
 	require.NoError(t, json.Unmarshal([]byte(value), &rules))
@@ -429,7 +428,7 @@ func TestOpencodeAsks(t *testing.T) {
 		require.NotContains(t, rules, tool, "it falls under *")
 	}
 	t.Setenv("OPENCODE_PERMISSION", `{"*":"allow"}`)
-	require.Empty(t, opencode.AskingVariables(false))
+	require.Empty(t, askingVariables())
 }
 
 // Keys without a meaning here do nothing: Ctrl+Z does not stop the line.

@@ -3,7 +3,6 @@ package chat_test
 import (
 	"testing"
 
-	"terminalproxy/cmd/internal/dev/fakemodel"
 	"terminalproxy/cmd/internal/e2e/world"
 
 	"github.com/stretchr/testify/require"
@@ -44,27 +43,6 @@ func TestClaudeAsksFirst_Client(t *testing.T) {
 	b.ID = w.Session()
 	b.WaitForLog("the mode is plan (changes nothing)")
 	exit(b)
-}
-
-// Without our setting, opencode runs every command of its model.
-func TestOpencodeAsksFirst_Client(t *testing.T) {
-	world.Clients(t)
-	w := world.New(t)
-	c := w.NewChat(world.ChatAgentNamed("opencode"))
-	c.S.Run(c.Env + "proxy --chat opencode")
-	id := w.Session()
-	c.WaitForOpencode()
-	c.Say("make a file")
-	c.Next()
-	c.CallShell("touch made-never")
-	c.S.Wait("Permission required")
-	answerChat(w, id, "refuse", "--words", "not in this place")
-	require.Contains(t, c.Next().Result, "not in this place")
-	require.NoFileExists(t, w.Path("made-never"))
-	c.Reply(fakemodel.Turn{Say: "DONE"})
-	c.S.Wait("DONE")
-	c.S.Press("C-c")
-	c.S.Status()
 }
 
 // With each agent, an unanswered tool call leaves no file. If the agent has modes, its mode is

@@ -124,10 +124,8 @@ func TestAHostedAgentEndsWhicheverPeerIsKilled(t *testing.T) {
 	of := func(what string) string { return `^\S+ actor ` + what }
 	claude := killVictim{name: "claude", line: of("claude")}
 	kinds := []hostKind{
-		acts("proxy --chat claude", besideProxy, actedBeside("proxy --chat claude", "❯"), claude, killsHook, killsGateway),
+		acts("proxy --chat claude", besideProxy, actedBeside, claude, killsHook, killsGateway),
 		acts("gateway run --chat -- claude", headlessRun, (*world.World).ActedHeadless, claude, killsHook, killsGateway),
-		acts("proxy --chat opencode", besideProxy, actedBeside("proxy --chat opencode", "ctrl+p commands"),
-			killVictim{name: "interface", line: of("opencode attach")}, killVictim{name: "server", line: of("opencode serve")}, killsGateway),
 		acts("gateway chat --with claude", chatHost, actedChat("claude"), claude, killsGateway),
 		acts("gateway chat --with codex", chatHost, actedChat("codex"), killVictim{name: "adapter", line: of("adapter")}, killVictim{name: "agent", line: of("behind"), stays: true}),
 		acts("gateway chat --with gemini", chatHost, actedChat("gemini"), killVictim{name: "agent", line: of("gemini")}),
@@ -136,20 +134,18 @@ func TestAHostedAgentEndsWhicheverPeerIsKilled(t *testing.T) {
 	killTable(t, kinds)
 }
 
-// actedBeside prepares an agent in its own interface, which shows sign at its prompt.
-func actedBeside(command, sign string) func(w *world.World) *world.Hosted {
-	return func(w *world.World) *world.Hosted {
-		h := w.NewActed()
-		h.Start = func() {
-			h.S.RunAnew(h.Env + command)
-			h.S.Wait(sign)
-			w.WaitForChat(w.Session(), protocol.ChatAtPrompt)
-		}
-		h.Brief = func() { h.Enter("work"); w.WaitForChat(w.Session(), protocol.ChatWorking) }
-		h.Leave = func() { h.Enter("leave"); w.WaitForChat(w.Session(), protocol.ChatApproval) }
-		h.Ask = func() { h.Enter("ask"); w.WaitForChat(w.Session(), protocol.ChatAsks) }
-		return h
+// actedBeside prepares an agent in its own interface.
+func actedBeside(w *world.World) *world.Hosted {
+	h := w.NewActed()
+	h.Start = func() {
+		h.S.RunAnew(h.Env + "proxy --chat claude")
+		h.S.Wait("❯")
+		w.WaitForChat(w.Session(), protocol.ChatAtPrompt)
 	}
+	h.Brief = func() { h.Enter("work"); w.WaitForChat(w.Session(), protocol.ChatWorking) }
+	h.Leave = func() { h.Enter("leave"); w.WaitForChat(w.Session(), protocol.ChatApproval) }
+	h.Ask = func() { h.Enter("ask"); w.WaitForChat(w.Session(), protocol.ChatAsks) }
+	return h
 }
 
 // actedChat prepares an agent in a line-by-line chat.

@@ -19,9 +19,6 @@ func TestARealAgentEndsWhicheverPeerIsKilled_Client(t *testing.T) {
 	kinds := []hostKind{
 		{"proxy --chat claude", besideProxy, []killVictim{claude, killsHook, killsGateway, {name: "proxy", line: besideProxy}}, (*world.World).RealClaude},
 		{"gateway run --chat -- claude", headlessRun, []killVictim{{name: "gateway run", line: headlessRun, only: busy}}, (*world.World).RealHeadless},
-		{"proxy --chat opencode", besideProxy, []killVictim{
-			{name: "interface", line: `^\S+ \S*opencode\S* attach`, only: busy}, {name: "server", line: `^\S+ \S*opencode\S* serve`, only: busy}, {name: "proxy", line: besideProxy, only: []string{"in an approval"}},
-		}, (*world.World).RealOpencode},
 	}
 	for _, agent := range world.ChatAgents {
 		programs := agent.Programs

@@ -64,26 +64,6 @@ func TestImagesReachRealModels_Client(t *testing.T) {
 	}
 }
 
-// opencode in its own interface receives a signed image by gateway chat send.
-func TestAnImageIsSentRemotely_Client(t *testing.T) {
-	world.Clients(t)
-	w := world.New(t)
-	writeDot(w, "dot.png")
-	c := w.NewChat(world.ChatAgent{Name: "opencode", SetUp: (*world.World).OpencodeEnv, Shell: "bash"})
-	o := w.Owner(100, 50)
-	c.S.Run(c.Env + "proxy --chat opencode")
-	id := w.Session()
-	c.WaitForOpencode()
-	o.Run("gateway chat send " + id + " 'what do you see?' --image dot.png")
-	require.Contains(t, string(c.Next().Body), dot[:40])
-	c.Reply(fakemodel.Turn{Say: "A RED DOT"})
-	log := w.WaitForLog(id, "A RED DOT")
-	require.Contains(t, log, "what do you see?")
-	require.Contains(t, log, "[image: dot.png, 70 bytes]")
-	require.NotContains(t, log, dot[:40])
-	c.S.Press("C-c")
-}
-
 // Claude Code reads nothing of the prompt, either.
 func TestClaudeInItsInterfaceTakesNoImage_Client(t *testing.T) {
 	world.Clients(t)

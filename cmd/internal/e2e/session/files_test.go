@@ -32,7 +32,7 @@ func TestProgramsHaveTheUsersLimitOfOpenFiles(t *testing.T) {
 		{name: "rule at the end", config: onExit, run: "proxy --agent true"},
 		{name: "rule while the program runs", config: onAsked, run: "proxy --agent sh -c 'read x'", asks: true},
 		{name: "tmux that shows a notification", run: "proxy --agent --notify terminal --notify-after 0s sh -c 'read x'", more: []string{"tmux"}, asks: true},
-		{name: "coding agent of a chat", run: "proxy --chat opencode", more: []string{"opencode"}},
+		{name: "coding agent of a chat", run: "proxy --chat claude", more: []string{"claude"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := world.New(t)

@@ -5,15 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -32,10 +28,6 @@ func actor(args []string) error {
 		return actLine(playStreamJSON, true)
 	case name == "claude":
 		return actClaude(rest)
-	case name == "opencode" && rest[0] == "serve":
-		return actServer()
-	case name == "opencode" && rest[0] == "attach":
-		return actInterface(rest[1])
 	case name == "adapter":
 		if err := exec.CommandContext(context.Background(), "actor", "behind").Start(); err != nil {
 			return err
@@ -188,70 +180,5 @@ func actClaude(args []string) error {
 		case "ask":
 			wants("AskUserQuestion", actQuestion, "Which colour?")
 		}
-	})
-}
-
-// actServer plays opencode's server. Its interface tells the server what was typed.
-func actServer() error {
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	fmt.Println("opencode server listening on http://" + l.Addr().String())
-	events := make(chan string)
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // the test stops it
-			body, _ := io.ReadAll(r.Body)
-			switch path := r.URL.Path; {
-			case path == "/event":
-				actEvents(w, events)
-			case path == "/typed":
-				actTyped(string(body), events)
-			case strings.HasSuffix(path, "/reply") && !bytes.Contains(body, []byte("reject")):
-				actAllowed()
-			case path == "/permission", path == "/question":
-				fmt.Fprint(w, "[]")
-			case path == "/session":
-				fmt.Fprint(w, `{"id":"ses_1"}`)
-			default:
-				fmt.Fprint(w, "{}")
-			}
-		}))
-	})
-	serving.Wait()
-	return nil
-}
-
-func actEvents(w http.ResponseWriter, events <-chan string) {
-	for e := `{"type":"server.connected","properties":{}}`; ; e = <-events {
-		fmt.Fprintf(w, "data: %s\n\n", e)
-		w.(http.Flusher).Flush()
-	}
-}
-
-func actTyped(word string, events chan<- string) {
-	events <- `{"type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"busy"}}}`
-	switch word {
-	case "leave":
-		events <- `{"type":"permission.asked","properties":{"id":"per_1","sessionID":"ses_1","permission":"bash","patterns":["touch made-never"],"metadata":{"command":"touch made-never"}}}`
-	case "ask":
-		events <- `{"type":"question.asked","properties":{"id":"que_1","sessionID":"ses_1","questions":[{"question":"Which colour?","header":"Colour","options":[{"label":"Red"},{"label":"Blue"}]}]}}`
-	}
-}
-
-// actInterface plays opencode's interface, which keeps running when its server is gone.
-func actInterface(url string) error {
-	shown := "ctrl+p commands"
-	return typedWords(func(typed string) {
-		fmt.Print("\x1b[2J\x1b[H", shown, "\r\n", typed)
-	}, func(line string) {
-		shown = map[string]string{"leave": "Permission required", "ask": "Which colour?"}[line]
-		go func() { // the server may be gone
-			answer, err := http.Post(url+"/typed", "text/plain", strings.NewReader(line))
-			if err == nil {
-				answer.Body.Close()
-			}
-		}()
 	})
 }

@@ -107,12 +107,6 @@ func (c *Chatting) CallShell(command string) {
 	c.Reply(fakemodel.Turn{Tool: c.Agent.Shell, Args: with})
 }
 
-// WaitForOpencode waits for opencode's prompt.
-func (c *Chatting) WaitForOpencode() {
-	c.W.T.Helper()
-	c.S.See("opencode's prompt", func(screen string) bool { return strings.Contains(screen, "ctrl+p commands") })
-}
-
 // WaitForLog waits until words stand in the conversation of a session.
 func (w *World) WaitForLog(id, words string) string {
 	w.T.Helper()

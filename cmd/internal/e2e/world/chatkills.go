@@ -26,7 +26,7 @@ func (w *World) NewActed() *Hosted {
 	w.T.Helper()
 	dir := w.Path("agents")
 	require.NoError(w.T, os.Mkdir(dir, 0o700))
-	for program, part := range map[string]string{"claude": "claude", "opencode": "opencode", "codex-acp": "adapter", "gemini": "gemini", "copilot": "copilot"} {
+	for program, part := range map[string]string{"claude": "claude", "codex-acp": "adapter", "gemini": "gemini", "copilot": "copilot"} {
 		w.WriteScript(filepath.Join("agents", program), "#!/bin/sh\nexec actor "+part+" \"$@\"\n")
 	}
 	h := &Hosted{W: w, S: w.Terminal(100, 30), Env: "PATH=" + dir + ":$PATH "}

@@ -4,7 +4,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/cmd/internal/dev/fakemodel"
-	"terminalproxy/protocol"
 )
 
 // Hosted returns the conversation in the form that the table of kills needs.
@@ -54,33 +53,5 @@ func (w *World) RealHeadless() *Hosted {
 	}
 	h.Leave = func() { h.Brief(); b.CallShell("touch made-never"); b.WaitForLog(`"command":"touch made-never"`) }
 	h.Ask = func() { h.Brief(); b.Reply(colour); b.WaitForLog("Which colour?") }
-	return h
-}
-
-func (w *World) RealOpencode() *Hosted {
-	c := w.NewChat(ChatAgentNamed("opencode"))
-	h := c.Hosted()
-	h.Start = func() {
-		h.S.RunAnew(h.Env + "proxy --chat opencode")
-		w.Session()
-		c.WaitForOpencode()
-	}
-	h.Brief = func() {
-		c.Say("make a file")
-		require.Contains(w.T, c.Next().Text, "make a file")
-	}
-	h.Leave = func() {
-		h.Brief()
-		c.CallShell("touch made-never")
-		h.S.Wait("Permission required")
-	}
-	h.Ask = func() {
-		h.Brief()
-		c.Reply(fakemodel.Turn{Tool: "question", Args: Args{"questions": []Args{{
-			"question": "Which colour?", "header": "Colour", "options": []Args{{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}},
-		}}}})
-		w.WaitForChat(w.Session(), protocol.ChatAsks)
-		h.S.Wait("Which colour?")
-	}
 	return h
 }
