@@ -344,7 +344,7 @@ func (w *reviewWorld) arrangeLook(e reviewEvent) {
 		w.line.noteMoved()
 	case keysUnshown:
 		w.userTypes("n")
-		w.in.saw, w.behind, w.review.left = glimpse{known: true, row: "Continue?"}, true, nil
+		w.in.saw, w.behind, w.review.left = glimpse{looked: true, settled: true, row: "Continue?"}, true, nil
 	case bracketsUnclear:
 		w.in.steps[1].InputKind = protocol.InputPaste
 		w.blocked = child.Blocked{Group: 7, Leads: time.Second / 2}

@@ -14,12 +14,13 @@ const maxSeenAgents = 64
 
 // glimpse is the part of a screen that an input responds to: the cursor's place and row.
 type glimpse struct {
-	keys  uint64 // how many keys the user had typed
-	known bool   // the program had processed them and waited for more; if not, nothing is known
-	place line.Place
-	at    protocol.Cell // on the screen
-	row   string        // its text
-	left  string        // the text left of the cursor
+	keys    uint64 // how many keys the user had typed
+	settled bool   // the program had processed them and waited for more
+	looked  bool   // the agent looked; false for the screen at the time of its input
+	place   line.Place
+	at      protocol.Cell // on the screen
+	row     string        // its text
+	left    string        // the text left of the cursor
 	// prompt is the text before the line. kind is how a shell or REPL reads the line; None if it is
 	// not such a prompt.
 	prompt string
@@ -41,16 +42,19 @@ func (s *seen) noteSeen(agentID string) {
 		return
 	}
 	now := s.line.takeGlimpse()
-	if _, known := s.byAgent[agentID]; agentID == "" || !now.known ||
-		!known && len(s.byAgent) >= maxSeenAgents {
+	now.looked = true
+	switch saw, known := s.byAgent[agentID]; {
+	case agentID == "", !known && len(s.byAgent) >= maxSeenAgents:
 		return // its input is judged by the screen at that time
+	case saw.settled && !now.settled && saw.keys == now.keys:
+		return // what came since is the program's own work, which is no reason to refuse an input
 	}
 	s.byAgent[agentID] = now
 }
 
 // lastGlimpse returns what an agent saw last; if unknown, the present screen.
 func (s *seen) lastGlimpse(agentID string) glimpse {
-	if saw := s.byAgent[agentID]; saw.known {
+	if saw, known := s.byAgent[agentID]; known {
 		return saw
 	}
 	return s.line.takeGlimpse()
@@ -62,11 +66,11 @@ func (l *Line) takeGlimpse() glimpse {
 	row, col := v.Cursor()
 	doing, f := l.programActivity(time.Now())
 	g := glimpse{
-		keys:  typed.Keys(),
-		known: doing.HasProcessedKeys(),
-		place: line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col},
-		at:    protocol.Cell{Row: row, Col: col},
-		row:   v.RowText(row),
+		keys:    typed.Keys(),
+		settled: doing.HasProcessedKeys(),
+		place:   line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col},
+		at:      protocol.Cell{Row: row, Col: col},
+		row:     v.RowText(row),
 	}
 	g.left = line.ReadPausedRow(v).Prompt
 	g.prompt = typed.PromptOn(v)
@@ -114,9 +118,9 @@ func endsWith(row, prompt string) bool {
 func (l *Line) checkSeen(saw glimpse, late bool) (pending bool, err error) {
 	now := l.takeGlimpse()
 	switch {
-	case !saw.known, saw.keys == now.keys, saw.isSamePrompt(now):
+	case !saw.looked && !saw.settled, saw.settled && saw.keys == now.keys, saw.isSamePrompt(now):
 		return false, nil
-	case !now.known && !late:
+	case !now.settled && !late:
 		return true, nil
 	case saw.place == now.place && saw.row == now.row:
 		return false, nil
