@@ -172,7 +172,7 @@ func (m *Input) check() error {
 		optionalID("sessionId", m.SessionID).
 		optionalID("agentId", m.AgentID).checkExpect(m.Expect).
 		between("settleMs", m.SettleMs, 0, MaxWaitMs).
-		between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).done()
+		between("timeoutMs", m.TimeoutMs, 0, MaxTimeoutMs).done()
 }
 
 func (m *InputResult) check() error {

@@ -224,7 +224,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"two conditions", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true,"text":"x"}}`, `field "until": sets 2 conditions, it must set exactly one of text, regex, title, titleRegex, gone, settled, quietMs, changed, exit, waiting, control`},
 		{"a long pattern", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"regex":"` + long[:1025] + `"}}`, `field "until.regex": is 1025 bytes long, the limit is 1024`},
 		{"a negative time", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"quietMs":-1}}`, `field "until.quietMs": is -1, must be 0 to 600000`},
-		{"a long time", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true},"timeoutMs":600001}`, `field "timeoutMs": is 600001, must be 0 to 600000`},
+		{"a long time", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true},"timeoutMs":86400001}`, `field "timeoutMs": is 86400001, must be 0 to 86400000`},
 		{"a long settle", `{"type":"terminal.input","requestId":"r","data":"x","settleMs":600001}`, `field "settleMs": is 600001, must be 0 to 600000`},
 		{"a long grant", `{"type":"terminal.control.request","requestId":"r","sessionId":"s","level":"type","reason":"x","seconds":86401}`, `field "seconds": is 86401, must be 0 to 86400`},
 		{"much history", `{"type":"terminal.read","requestId":"r","sessionId":"s","scrollback":2001}`, `field "scrollback": is 2001, must be 0 to 2000`},

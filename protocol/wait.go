@@ -4,9 +4,10 @@ import "reflect"
 
 // Limits of a [Wait]. Sizes are bytes.
 const (
-	MaxConditions = 16         // in each of any and stop of a wait
-	MaxPattern    = 1024       // text or regular expression of a wait or a condition
-	MaxWaitMs     = 600 * 1000 // longest wait, settle or request time-out, in milliseconds
+	MaxConditions = 16               // in each of any and stop of a wait
+	MaxPattern    = 1024             // text or regular expression of a wait or a condition
+	MaxWaitMs     = 600 * 1000       // longest settle time, and longest interval, in milliseconds
+	MaxTimeoutMs  = 24 * 3600 * 1000 // longest wait, in milliseconds
 )
 
 // Wait asks for an answer when the condition holds or the time is over.
@@ -157,7 +158,7 @@ func (m *Wait) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
 		optionalID("agentId", m.AgentID).
 		checkUntil("until", &m.Until).checkFurther("any", m.Any).checkFurther("stop", m.Stop).
-		between("timeoutMs", m.TimeoutMs, 0, MaxWaitMs).
+		between("timeoutMs", m.TimeoutMs, 0, MaxTimeoutMs).
 		between("scrollback", int64(m.Scrollback), 0, MaxHistory).done()
 }
 

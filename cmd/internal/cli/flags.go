@@ -38,8 +38,8 @@ func Sentence(flag, reason string) (string, error) {
 
 // CheckTimeout checks the flag --timeout.
 func CheckTimeout(d time.Duration) error {
-	if d < time.Millisecond || d > protocol.MaxWaitMs*time.Millisecond {
-		return Usage("--timeout %s: must be 1ms to %dm", d, protocol.MaxWaitMs/60_000)
+	if d < time.Millisecond || d > protocol.MaxTimeoutMs*time.Millisecond {
+		return Usage("--timeout %s: must be 1ms to %dh", d, protocol.MaxTimeoutMs/3_600_000)
 	}
 	return nil
 }

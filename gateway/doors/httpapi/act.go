@@ -57,7 +57,7 @@ func (a *API) waitForFact(v Caller, w http.ResponseWriter, r *http.Request) (any
 // longer.
 func (a *API) requestControl(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	q := parseQuery(r, "timeoutMs")
-	limit := q.readNumber("timeoutMs", 30_000, 0, protocol.MaxWaitMs)
+	limit := q.readNumber("timeoutMs", 30_000, 0, protocol.MaxTimeoutMs)
 	if q.err != nil {
 		return nil, q.err
 	}

@@ -259,7 +259,7 @@ func TestBadRequestsNameTheFieldAndWhatToDo(t *testing.T) {
 		{"POST", at + "input", `{"data":"x"} {"data":"y"}`, "", "must be a JSON object"},
 		{"POST", at + "wait", `{"until":{}}`, "until", "exactly one of text, regex"},
 		{"POST", at + "control/request", `{"level":"root","reason":"r"}`, "level", "must be one of: type, drive"},
-		{"POST", at + "control/request?timeoutMs=-1", `{}`, "timeoutMs", `is "-1", must be a whole number from 0 to 600000`},
+		{"POST", at + "control/request?timeoutMs=-1", `{}`, "timeoutMs", `is "-1", must be a whole number from 0 to 86400000`},
 		{"GET", at + "screen?format=gif", "", "format", "must be one of: text, json, ansi, png, svg"},
 		{"GET", at + "screen?since=x", "", "since", "must be a whole number"},
 		{"GET", at + "screen?since=1&since=2", "", "since", "is given twice"},
