@@ -124,11 +124,3 @@ func TestAStartIsRepeatedUnderItsID(t *testing.T) {
 	require.Equal(t, ids[0], ids[2])
 	require.EqualValues(t, 2, conns.Load())
 }
-
-func TestAStartThatFailsIsASentence(t *testing.T) {
-	cfg, _ := gateway(t, func(_ int64, m protocol.Message) protocol.Message {
-		return &protocol.ProxyStarted{ID: "i", RequestID: protocol.RequestID(m), Error: "sh: command not found"}
-	})
-	_, err := start(t, cfg).Start(fake.Within(t), &protocol.ProxyStart{Command: "sh"})
-	require.EqualError(t, err, "sh: command not found")
-}

@@ -5,10 +5,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -72,92 +70,52 @@ func TestItConnectsAtTheFirstCall(t *testing.T) {
 	require.ErrorIs(t, err, ErrClosed)
 }
 
-func TestErrorsOfTheWireComeBackAsTheyAre(t *testing.T) {
-	cfg, _ := gateway(t, func(_ int64, m protocol.Message) protocol.Message {
-		return &protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeBlackout, Message: "hidden"}
-	})
-	c := start(t, cfg)
-	_, err := c.Read(fake.Within(t), &protocol.Read{SessionID: "x"})
-	refusal := new(protocol.Error)
-	require.ErrorAs(t, err, &refusal)
-	require.Equal(t, protocol.CodeBlackout, refusal.Code)
-	_, err = c.Read(fake.Within(t), &protocol.Read{SessionID: "no id"})
-	require.ErrorAs(t, err, &refusal)
-	require.Equal(t, "sessionId", refusal.Field, "the caller's own mistake is found before it is sent")
-}
-
-func TestReadsAndWaitsAreRepeatedInTheRemainingTime(t *testing.T) {
-	limits := make(chan int64, 8)
-	cfg, _ := gateway(t, func(n int64, m protocol.Message) protocol.Message {
-		w, ok := m.(*protocol.Wait)
-		if !ok {
-			return nil
-		}
-		limits <- w.TimeoutMs
-		if n == 1 {
-			time.Sleep(5 * time.Millisecond) // time passes
-			return nil
-		}
-		return &protocol.WaitResult{ID: "w", RequestID: w.RequestID, SessionID: w.SessionID, Met: true}
-	})
-	c := start(t, cfg)
-	r, err := c.Wait(fake.Within(t), &protocol.Wait{SessionID: "x", Until: protocol.Until{Exit: true}, TimeoutMs: 5000})
-	require.NoError(t, err)
-	require.True(t, r.Met)
-	require.Equal(t, int64(5000), <-limits)
-	require.Less(t, <-limits, int64(5000))
-}
-
-// Promise 5: no input is typed twice, and an unknown outcome is reported.
-func TestLostReceiptOfAnInput(t *testing.T) {
-	ids := make(chan string, 8)
-	answer := func(n int64, m protocol.Message) protocol.Message {
-		ids <- protocol.RequestID(m)
-		if n == 1 {
-			return nil
-		}
-		return &protocol.InputResult{ID: "i", RequestID: protocol.RequestID(m), SessionID: "x", Status: protocol.StatusWritten}
+// No input is typed twice, and no decision that gives more is taken twice: an unknown outcome is
+// reported. A client that keeps its identity repeats its input under the same id.
+func TestLostAnswer(t *testing.T) {
+	decide := func(m protocol.ControlDecide) func(context.Context, *Client) error {
+		m.SessionID, m.By = "x", "me"
+		return func(ctx context.Context, c *Client) error { return c.Decide(ctx, &m) }
 	}
-	t.Run("lasting identity: asked again under the same id", func(t *testing.T) {
-		cfg, _ := gateway(t, answer)
-		cfg.Key = "secret"
-		r, err := start(t, cfg).Input(fake.Within(t), &protocol.Input{SessionID: "x", Data: "y"})
-		require.NoError(t, err)
-		require.Equal(t, protocol.StatusWritten, r.Status)
-		require.Equal(t, <-ids, <-ids)
-	})
-	t.Run("another agent each time: not repeated", func(t *testing.T) {
-		cfg, conns := gateway(t, answer)
-		_, err := start(t, cfg).Input(fake.Within(t), &protocol.Input{SessionID: "x", Data: "y"})
-		refusal := new(protocol.Error)
-		require.ErrorAs(t, err, &refusal)
-		require.Equal(t, protocol.CodeUnavailable, refusal.Code)
-		require.Contains(t, refusal.Message, "it is unknown whether the terminal.input took effect")
-		require.Equal(t, int64(1), conns.Load())
-	})
-}
-
-func TestRequestEndsWithItsContextAndNotTheConnection(t *testing.T) {
-	asked := make(chan string, 1)
-	cfg, conns := gateway(t, func(_ int64, m protocol.Message) protocol.Message {
-		if ask, ok := m.(*protocol.ControlRequest); ok {
-			asked <- ask.AgentName
-			return &protocol.Done{RequestID: "somebody-elses"}
-		}
-		return &protocol.Done{RequestID: protocol.RequestID(m)}
-	})
-	cfg.Name = "claude"
-	c := start(t, cfg)
-	ctx, cancel := context.WithCancel(t.Context())
-	name := ""
-	go func() { name = <-asked; cancel() }() // ends when it is asked
-	_, _, err := c.Request(ctx, &protocol.ControlRequest{SessionID: "x", Level: protocol.LevelDrive, Why: "please"})
-	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, "claude", name)
-	require.NoError(t, c.Release(fake.Within(t), &protocol.ControlRelease{SessionID: "x"}))
-	_, err = c.SendNote(fake.Within(t), &protocol.Note{SessionID: "x", Text: "hello"})
-	require.NoError(t, err)
-	require.Equal(t, int64(1), conns.Load())
+	input := func(ctx context.Context, c *Client) error {
+		_, err := c.Input(ctx, &protocol.Input{SessionID: "x", Data: "y"})
+		return err
+	}
+	for name, c := range map[string]struct {
+		ask     func(context.Context, *Client) error
+		key     string
+		unknown string // "" if it is repeated
+	}{
+		"input of a lasting identity": {input, "secret", ""},
+		"input of another each time":  {input, "", "terminal.input"},
+		"take back":                   {decide(protocol.ControlDecide{}), "", ""},
+		"hide":                        {decide(protocol.ControlDecide{Hide: protocol.HideOn}), "", ""},
+		"grant":                       {decide(protocol.ControlDecide{Grant: true}), "", "terminal.control.decide"},
+		"show":                        {decide(protocol.ControlDecide{Hide: protocol.HideOff}), "", "terminal.control.decide"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ids := make(chan string, 8)
+			cfg, conns := gateway(t, func(n int64, m protocol.Message) protocol.Message {
+				ids <- protocol.RequestID(m)
+				switch {
+				case n == 1:
+					return nil
+				case protocol.KindOf(m) == "terminal.input":
+					return &protocol.InputResult{ID: "i", RequestID: protocol.RequestID(m), SessionID: "x", Status: protocol.StatusWritten}
+				}
+				return &protocol.Done{RequestID: protocol.RequestID(m)}
+			})
+			cfg.Key = c.key
+			err := c.ask(fake.Within(t), start(t, cfg))
+			if c.unknown == "" {
+				require.NoError(t, err)
+				require.Equal(t, <-ids, <-ids)
+				return
+			}
+			require.ErrorContains(t, err, "it is unknown whether the "+c.unknown+" took effect")
+			require.Equal(t, int64(1), conns.Load())
+		})
+	}
 }
 
 // R48: the address comes from the user; no redirect changes it.
@@ -172,20 +130,34 @@ func TestRedirectsAreNotFollowedR48(t *testing.T) {
 	require.False(t, reached.Load())
 }
 
-func TestRefusalsAreSentencesAndNotRepeated(t *testing.T) {
-	for status, code := range map[int]protocol.Code{401: protocol.CodeUnauthorized, 403: protocol.CodeForbidden, 400: protocol.CodeUnavailable} {
-		var tries atomic.Int64
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			tries.Add(1)
-			http.Error(w, "because", status)
-		}))
-		_, err := start(t, configFor(s)).Sessions(fake.Within(t))
+// A refusal is a sentence, and not asked for again. The viewers' path is tried only if the token may
+// not use the agents', whose refusal says more.
+func TestRefusalOfEachPath(t *testing.T) {
+	var paths []string
+	status := map[string]int{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		paths = append(paths, r.URL.Path)
+		http.Error(w, "because of "+r.URL.Path, status[r.URL.Path])
+	}))
+	defer s.Close()
+	for _, c := range []struct {
+		agent, view int
+		want        []string
+		code        protocol.Code
+	}{
+		{403, 403, []string{protocol.PathAgent, protocol.PathView}, protocol.CodeForbidden},
+		{401, 403, []string{protocol.PathAgent}, protocol.CodeUnauthorized},
+		{400, 403, []string{protocol.PathAgent}, protocol.CodeUnavailable},
+	} {
+		cfg := configFor(s)
+		cfg.ViewURL = "ws://" + s.Listener.Addr().String() + protocol.PathView
+		paths, status = nil, map[string]int{protocol.PathAgent: c.agent, protocol.PathView: c.view}
+		_, err := start(t, cfg).Sessions(fake.Within(t))
 		refusal := new(protocol.Error)
 		require.ErrorAs(t, err, &refusal)
-		require.Equal(t, code, refusal.Code)
-		require.Contains(t, refusal.Message, "because")
-		require.Equal(t, int64(1), tries.Load())
-		s.Close()
+		require.Equal(t, c.code, refusal.Code)
+		require.Contains(t, refusal.Message, "because of "+protocol.PathAgent)
+		require.Equal(t, c.want, paths)
 	}
 }
 
@@ -232,27 +204,4 @@ func TestSlowSubscriberGetsTheNewest(t *testing.T) {
 	require.Len(t, queue, 2)
 	require.IsType(t, &protocol.ControlGrant{}, queue[0])
 	require.Equal(t, uint64(999), queue[1].(*protocol.Snapshot).Seq)
-}
-
-func TestSubscriptionEndsWithTheSession(t *testing.T) {
-	cfg, _ := gateway(t, func(_ int64, m protocol.Message) protocol.Message {
-		if _, ok := m.(*protocol.SessionsSubscribe); ok {
-			return &protocol.Done{RequestID: protocol.RequestID(m)}
-		}
-		return nil
-	})
-	c := start(t, cfg)
-	ctx, cancel := context.WithCancel(t.Context())
-	stream, err := c.Subscribe(ctx, "x", time.Second)
-	require.NoError(t, err)
-	cancel()
-	_, open := <-stream
-	require.False(t, open)
-	stream, err = c.Subscribe(t.Context(), "x", time.Second)
-	require.NoError(t, err)
-	require.NoError(t, c.Close())
-	_, open = <-stream
-	require.False(t, open, "Close ends it")
-	_, err = c.Subscribe(t.Context(), strings.Repeat("x", 200), 0)
-	require.ErrorContains(t, err, "sessionId")
 }

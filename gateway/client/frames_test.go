@@ -1,9 +1,6 @@
 package client
 
 import (
-	"context"
-	"errors"
-	"net"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,12 +31,4 @@ func TestFramesAreGivenAsTheyAre(t *testing.T) {
 	require.EqualValues(t, 1, conns.Load(), "it is not made again")
 	f.Close()
 	require.Error(t, f.Send(&protocol.SessionsList{RequestID: "2"}))
-}
-
-func TestFramesWithoutAGateway(t *testing.T) {
-	nobody := errors.New("nobody serves")
-	_, err := Open(t.Context(), Config{URL: "ws://localhost/v1/view", Dial: func(context.Context) (net.Conn, error) { return nil, nobody }})
-	var gone *Unreachable
-	require.ErrorAs(t, err, &gone)
-	require.ErrorIs(t, err, nobody)
 }

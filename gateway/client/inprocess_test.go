@@ -118,54 +118,48 @@ func TestAnswersFindTheirCalls(t *testing.T) {
 	require.Empty(t, c.conn.waiting)
 }
 
-// A call whose time is over is not withdrawn.
-func TestAGivenUpCallIsWithdrawn(t *testing.T) {
+// A call that its caller gives up is withdrawn, if it waits for a person or in a queue. A call whose
+// time is over is not; only its answer is no longer heard.
+func TestGivenUpCallIsWithdrawn(t *testing.T) {
 	c, p, _ := inProcess(t)
-	why := context.Canceled
-	// given returns the request that the switchboard received before the caller gave up.
-	given := func(call func(context.Context) error) protocol.Message {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		heard := make(chan protocol.Message, 1)
-		go func() { heard <- <-p.heard; cancel(why) }() // ends when the request is heard
-		require.ErrorIs(t, call(ctx), why)
-		return <-heard
+	for name, call := range map[string]struct {
+		do             func(context.Context) error
+		withdrawn      bool
+		cancelledAtEnd bool
+	}{
+		"wait": {func(ctx context.Context) error {
+			_, err := c.Wait(ctx, &protocol.Wait{SessionID: "x", Until: protocol.Until{Exit: true}})
+			return err
+		}, true, true},
+		"request": {func(ctx context.Context) error {
+			_, _, err := c.Request(ctx, &protocol.ControlRequest{SessionID: "x", Level: protocol.LevelType, Why: "y"})
+			return err
+		}, true, true},
+		"input": {func(ctx context.Context) error {
+			_, err := c.Input(ctx, &protocol.Input{SessionID: "x", Data: "y"})
+			return err
+		}, true, false},
+		"message": {func(ctx context.Context) error {
+			_, err := c.SendNote(ctx, &protocol.Note{SessionID: "x", Text: "y"})
+			return err
+		}, true, false},
+		"read": {func(ctx context.Context) error {
+			_, err := c.Read(ctx, &protocol.Read{SessionID: "x"})
+			return err
+		}, false, false},
+	} {
+		for _, reason := range []error{context.Canceled, context.DeadlineExceeded} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			heard := make(chan protocol.Message, 1)
+			go func() { heard <- <-p.heard; cancel(reason) }() // ends when the request is heard
+			require.ErrorIs(t, call.do(ctx), reason)
+			id, withdrawn := protocol.RequestID(<-heard), reason == context.Canceled && call.withdrawn
+			if withdrawn || reason != context.Canceled && call.cancelledAtEnd {
+				require.Equal(t, &protocol.Cancel{RequestID: id, SessionID: "x", Withdraw: withdrawn}, <-p.heard, name)
+			}
+			require.Empty(t, p.heard, name)
+		}
 	}
-	wait := given(func(ctx context.Context) error {
-		_, err := c.Wait(ctx, &protocol.Wait{SessionID: "x", Until: protocol.Until{Exit: true}})
-		return err
-	})
-	require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(wait), SessionID: "x", Withdraw: true}, <-p.heard)
-	asks := func(ctx context.Context) error {
-		_, _, err := c.Request(ctx, &protocol.ControlRequest{SessionID: "x", Level: protocol.LevelType, Why: "y"})
-		return err
-	}
-	types := func(ctx context.Context) error {
-		_, err := c.Input(ctx, &protocol.Input{SessionID: "x", Data: "y"})
-		return err
-	}
-	says := func(ctx context.Context) error {
-		_, err := c.SendNote(ctx, &protocol.Note{SessionID: "x", Text: "y"})
-		return err
-	}
-	for _, call := range []func(context.Context) error{asks, types, says} {
-		request := given(call)
-		require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(request), SessionID: "x", Withdraw: true}, <-p.heard, "%T", request)
-	}
-	asked := given(func(ctx context.Context) error {
-		_, err := c.Ask(ctx, &protocol.ChatAsk{SessionID: "x", Tool: "Bash", Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}})
-		return err
-	})
-	require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(asked), SessionID: "x", Withdraw: true}, <-p.heard)
-	given(func(ctx context.Context) error {
-		_, err := c.Read(ctx, &protocol.Read{SessionID: "x"})
-		return err
-	})
-	why = context.DeadlineExceeded
-	request := given(asks)
-	require.Equal(t, &protocol.Cancel{RequestID: protocol.RequestID(request), SessionID: "x"}, <-p.heard)
-	given(types)
-	given(says)
-	require.Empty(t, p.heard)
 }
 
 func TestTheEndOfTheParticipantEndsItsCalls(t *testing.T) {
@@ -223,31 +217,6 @@ func TestASubscriptionIsAParticipantOfItsOwn(t *testing.T) {
 	require.False(t, ok)
 	<-own.left
 	require.Empty(t, p.heard)
-}
-
-func TestASubscriptionThatIsRefusedOrEnds(t *testing.T) {
-	c, _, more := inProcess(t)
-	go func() {
-		own := <-more
-		id := protocol.RequestID(<-own.heard)
-		own.out <- &protocol.Error{RequestID: id, Code: protocol.CodeNoSession, Message: "none"}
-	}() // ends with the refusal
-	_, err := c.Subscribe(t.Context(), "x", 0)
-	require.ErrorContains(t, err, "none")
-
-	ctx, cancel := context.WithCancel(t.Context())
-	owns := make(chan *peer, 1)
-	go func() { // ends with the answer
-		own := <-more
-		own.out <- &protocol.Done{RequestID: protocol.RequestID(<-own.heard)}
-		owns <- own
-	}()
-	stream, err := c.Subscribe(ctx, "x", 0)
-	require.NoError(t, err)
-	cancel()
-	_, ok := <-stream
-	require.False(t, ok)
-	<-(<-owns).left
 }
 
 // Both ends of a stream of changes: the client completes the switchboard's differences, and the

@@ -139,8 +139,10 @@ func TestASessionIsMissedLongerAfterALongAbsence(t *testing.T) {
 func TestALongWaitLivesThroughManyGateways(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
+		began := time.Now()
 		c := throughMany(func(n int, m protocol.Message) (protocol.Message, bool) {
 			asked++
+			require.Equal(t, 600_000-time.Since(began).Milliseconds(), m.(*protocol.Wait).TimeoutMs, "what is left of it")
 			switch {
 			case asked%20 != 0: // its proxy needs a second to reconnect
 				return &protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeNoSession, Message: "unknown"}, false
@@ -156,60 +158,29 @@ func TestALongWaitLivesThroughManyGateways(t *testing.T) {
 	})
 }
 
-// An input that was sent and has no receipt is not reported as refused. That holds if its session
-// is gone, and if its program has ended, which the input may have caused.
-func TestASentInputIsNotReportedAsRefused(t *testing.T) {
-	for _, code := range []protocol.Code{protocol.CodeNoSession, protocol.CodeExited} {
+// The gateway before may have passed on an input that has no receipt. So the answer of the next one,
+// that its session is gone, its program has ended or nothing was typed, is none.
+func TestSentInputIsNotReportedAsRefused(t *testing.T) {
+	refuse := func(code protocol.Code) protocol.Message {
+		return &protocol.Error{RequestID: "i", Code: code, Message: "it is over"}
+	}
+	untyped := &protocol.InputResult{ID: "i", RequestID: "i", SessionID: "x", Status: protocol.StatusRefused, Reason: protocol.CodeUnavailable, Message: "nothing was typed"}
+	for _, answer := range []protocol.Message{refuse(protocol.CodeNoSession), refuse(protocol.CodeExited), untyped} {
 		synctest.Test(t, func(t *testing.T) {
-			c := throughMany(func(n int, m protocol.Message) (protocol.Message, bool) {
-				if _, ok := m.(*protocol.Read); ok {
-					return &protocol.ReadResult{RequestID: protocol.RequestID(m), Frame: &protocol.Frame{}}, false
-				}
+			c := throughMany(func(n int, _ protocol.Message) (protocol.Message, bool) {
 				if n == 1 {
 					return nil, true
 				}
-				return &protocol.Error{RequestID: protocol.RequestID(m), Code: code, Message: "it is over"}, false
+				return answer, false
 			})
-			typed, err := Type(t.Context(), c, typing())
-			require.ErrorContains(t, err, "it is over; it is unknown whether the terminal.input took effect")
-			require.NotNil(t, typed)
-			require.Nil(t, typed.Result)
+			_, err := c.Input(t.Context(), &protocol.Input{RequestID: "i", SessionID: "x", Data: "y"})
+			require.ErrorContains(t, err, "it is unknown whether the terminal.input took effect")
 			require.NoError(t, c.Close())
 		})
 	}
-}
-
-// If the gateway does not know the outcome either, its answer is not a receipt.
-func TestAnUnknownOutcomeIsNotAReceipt(t *testing.T) {
-	for code, refused := range map[protocol.Code]bool{
-		protocol.CodeUnavailable: false, protocol.CodeTimeout: false, protocol.CodeNoGrant: true, protocol.CodeExited: true,
-	} {
-		k := &keyboard{answer: func(int) (*protocol.InputResult, error) { return nil, &protocol.Error{Code: code, Message: "m"} }}
-		typed, err := Type(t.Context(), k, typing())
-		require.NotNil(t, typed)
-		require.Equal(t, refused, err == nil, code)
-		require.Equal(t, refused, typed.Result != nil, code)
-	}
-}
-
-// A gateway that has not passed an input on says that nothing was typed. The gateway before it may
-// have passed it on.
-func TestARepeatedInputMayHaveBeenTyped(t *testing.T) {
-	for lost, want := range []string{"", "it is unknown whether the terminal.input took effect"} {
-		c := throughMany(func(n int, m protocol.Message) (protocol.Message, bool) {
-			if n <= lost {
-				return nil, true
-			}
-			return &protocol.InputResult{
-				ID: "i", RequestID: protocol.RequestID(m), SessionID: "x", Status: protocol.StatusRefused, Reason: protocol.CodeUnavailable, Message: "nothing was typed",
-			}, false
-		})
-		_, err := c.Input(t.Context(), &protocol.Input{SessionID: "x", Data: "y"})
-		if want == "" {
-			require.NoError(t, err)
-		} else {
-			require.ErrorContains(t, err, want)
-		}
-		require.NoError(t, c.Close())
-	}
+	c := throughMany(func(int, protocol.Message) (protocol.Message, bool) { return untyped, false })
+	got, err := c.Input(t.Context(), &protocol.Input{RequestID: "i", SessionID: "x", Data: "y"})
+	require.NoError(t, err)
+	require.Equal(t, untyped, got)
+	require.NoError(t, c.Close())
 }

@@ -79,23 +79,35 @@ func TestPartsAreOneInput(t *testing.T) {
 	}
 }
 
-// A refusal is a receipt; a lost answer is an error.
-func TestARefusedInputHasAReceipt(t *testing.T) {
-	refused := &protocol.Error{Code: protocol.CodeNoGrant, Message: "not yours"}
-	k := &keyboard{answer: func(int) (*protocol.InputResult, error) { return nil, refused }}
-	typed, err := Type(t.Context(), k, typing())
-	require.NoError(t, err)
-	require.Equal(t, protocol.StatusRefused, typed.Result.Status)
-	require.Equal(t, protocol.CodeNoGrant, typed.Result.Reason)
-
+// A refusal is a receipt; an unknown outcome is none, whether the answer is lost or the gateway does
+// not know it either.
+func TestRefusedInputHasAReceipt(t *testing.T) {
 	lost := errors.New("gone")
-	k = &keyboard{answer: func(int) (*protocol.InputResult, error) { return nil, lost }}
-	typed, err = Type(t.Context(), k, typing())
-	require.ErrorIs(t, err, lost)
-	require.Nil(t, typed.Result)
+	for _, c := range []struct {
+		err     error
+		refused protocol.Code
+	}{
+		{&protocol.Error{Code: protocol.CodeNoGrant}, protocol.CodeNoGrant},
+		{&protocol.Error{Code: protocol.CodeExited}, protocol.CodeExited},
+		{&protocol.Error{Code: protocol.CodeUnavailable}, ""},
+		{&protocol.Error{Code: protocol.CodeTimeout}, ""},
+		{lost, ""},
+	} {
+		k := &keyboard{answer: func(int) (*protocol.InputResult, error) { return nil, c.err }}
+		typed, err := Type(t.Context(), k, typing())
+		require.NotNil(t, typed)
+		if c.refused == "" {
+			require.ErrorIs(t, err, c.err)
+			require.Nil(t, typed.Result)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, protocol.StatusRefused, typed.Result.Status)
+		require.Equal(t, c.refused, typed.Result.Reason)
+	}
 }
 
-func TestWhatNoGatewayTakesIsNotSent(t *testing.T) {
+func TestInputThatNoGatewayTakesIsNotSent(t *testing.T) {
 	for say, parts := range map[string][]protocol.InputPart{
 		"the limit is 49152":     {{Data: strings.Repeat("x", 50<<10)}},
 		"too much for one input": {{Data: strings.Repeat("\x01", 12<<10)}},

@@ -46,11 +46,3 @@ func TestAViewIsWholeAndAcknowledged(t *testing.T) {
 	_, more := <-stream
 	require.False(t, more)
 }
-
-func TestAViewThatIsRefused(t *testing.T) {
-	cfg, _ := gateway(t, func(_ int64, m protocol.Message) protocol.Message {
-		return &protocol.Error{RequestID: protocol.RequestID(m), Code: protocol.CodeUnavailable, Message: "the proxy is older"}
-	})
-	_, err := start(t, cfg).View(t.Context(), "x", 0)
-	require.ErrorContains(t, err, "the proxy is older")
-}

@@ -15,10 +15,8 @@ import (
 	"go.uber.org/goleak"
 
 	"terminalproxy/gateway"
-	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/userdirs"
-	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )
 
@@ -86,15 +84,6 @@ func keepPlace(t *testing.T, dir string, cfg gateway.Config) (end func()) {
 	})
 	t.Cleanup(end)
 	return end
-}
-
-func newAgent(t *testing.T, l *Gateway, key string) *client.Client {
-	t.Helper()
-	c := client.New(client.Config{
-		Dial: l.Dial, URL: "ws://localhost" + protocol.PathAgent, Name: "tester", Key: key,
-	})
-	t.Cleanup(func() { require.NoError(t, c.Close()) })
-	return c
 }
 
 func helper(what string) {

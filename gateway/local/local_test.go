@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,11 +9,12 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/gateway"
+	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/hub"
 	"terminalproxy/gateway/place"
 	"terminalproxy/gateway/userdirs"
@@ -22,19 +22,10 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-func TestLocalDoesNothingBeforeTheFirstDial(t *testing.T) {
-	dir := shortDir(t)
-	l := New(dir, nil)
-	empty(t, dir)
-	require.False(t, l.Serving())
-	require.NoError(t, l.Close())
-	_, err := l.Dial(fake.Within(t))
-	require.ErrorIs(t, err, ErrClosed)
-}
-
 func TestLocalLeavesNothingBehind(t *testing.T) {
 	dir := shortDir(t)
 	l := New(dir, nil)
+	empty(t, dir)
 	dials(t, l)
 	require.True(t, l.Serving())
 	info, err := os.Lstat(filepath.Join(dir, place.Name))
@@ -42,19 +33,8 @@ func TestLocalLeavesNothingBehind(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	require.NoError(t, l.Close())
 	empty(t, dir)
-}
-
-func TestLocalRemovesNoSocketOfAnother(t *testing.T) {
-	dir := shortDir(t)
-	l := New(dir, nil)
-	dials(t, l)
-	path := filepath.Join(dir, place.Name)
-	require.NoError(t, os.Remove(path))
-	other, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	require.FileExists(t, path)
-	require.NoError(t, other.Close())
+	_, err = l.Dial(fake.Within(t))
+	require.ErrorIs(t, err, ErrClosed)
 }
 
 func TestManyStartAtOnceAndOneServes(t *testing.T) {
@@ -88,43 +68,6 @@ func TestManyStartAtOnceAndOneServes(t *testing.T) {
 	}
 }
 
-// When the serving process goes away, another takes over, and every client finds the same session
-// there.
-func TestTakeover(t *testing.T) {
-	t.Parallel()
-	dir := shortDir(t)
-	first, second, third := New(dir, nil), newLocal(t, dir), newLocal(t, dir)
-	dials(t, first)
-	p := fake.StartProxy(t, second.Dial, "ws://localhost"+protocol.PathProxy, nil, "vim-1")
-	agent := newAgent(t, third, "lasting")
-	ctx := fake.Within(t)
-	require.Eventually(t, func() bool {
-		list, err := agent.Sessions(ctx)
-		return err == nil && len(list) == 1
-	}, fake.Soon, 10*time.Millisecond)
-	stream, err := agent.Subscribe(ctx, "vim-1", 0)
-	require.NoError(t, err)
-	require.IsType(t, &protocol.Snapshot{}, <-stream)
-	in, err := agent.Input(ctx, &protocol.Input{RequestID: "one", SessionID: "vim-1", Data: "x"})
-	require.NoError(t, err)
-	require.Equal(t, protocol.StatusWritten, in.Status)
-
-	require.NoError(t, first.Close())
-	list, err := agent.Sessions(ctx)
-	require.NoError(t, err)
-	require.Equal(t, "vim-1", list[0].SessionID)
-	r, err := agent.Read(ctx, &protocol.Read{SessionID: "vim-1"})
-	require.NoError(t, err)
-	require.Equal(t, []string{"hello"}, r.Frame.Screen.Lines)
-	require.NotEqual(t, second.Serving(), third.Serving(), "one of them serves")
-	require.IsType(t, &protocol.Snapshot{}, <-stream, "the subscription lives on")
-	_, err = agent.Input(ctx, &protocol.Input{RequestID: "one", SessionID: "vim-1", Data: "x"})
-	require.NoError(t, err)
-	before, after := <-p.Typed, <-p.Typed
-	require.Equal(t, before.RequestID, after.RequestID, "the proxy can tell a repeated input")
-	require.Equal(t, before.AgentID, after.AgentID)
-}
-
 func helperProcess(t *testing.T, what, dir string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -134,44 +77,18 @@ func helperProcess(t *testing.T, what, dir string) *exec.Cmd {
 	return cmd
 }
 
-func TestKilledGatewayIsReplaced(t *testing.T) {
-	t.Parallel()
-	dir := shortDir(t)
-	o := startOther(t, dir)
-	l := newLocal(t, dir)
-	dials(t, l)
-	require.False(t, l.Serving(), "the other process serves")
-
-	require.NoError(t, o.cmd.Process.Kill())
-	require.Error(t, o.cmd.Wait())
-	require.FileExists(t, filepath.Join(dir, place.Name), "a stale socket is left")
-	dials(t, l)
-	require.True(t, l.Serving())
-}
-
 func TestLockedButSilentDirectoryIsAnErrorInTime(t *testing.T) {
-	t.Parallel()
-	dir := shortDir(t)
-	lock, err := os.Open(dir)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, lock.Close()) }()
-	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond) // long enough to find the lock on a busy machine
-	defer cancel()
-	_, err = New(dir, nil).Dial(ctx)
-	require.ErrorContains(t, err, "another process")
-}
-
-func TestListenLocalHoldsThePlace(t *testing.T) {
-	dir := shortDir(t)
-	end := keepPlace(t, dir, gateway.Config{})
-	_, err := TakePlace(dir)
-	require.ErrorIs(t, err, place.ErrHeld)
-	l := New(dir, nil)
-	dials(t, l)
-	require.False(t, l.Serving())
-	end()
-	empty(t, dir)
+	synctest.Test(t, func(t *testing.T) {
+		dir := shortDir(t)
+		lock, err := os.Open(dir)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, lock.Close()) }()
+		require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = New(dir, nil).Dial(ctx)
+		require.ErrorContains(t, err, "another process")
+	})
 }
 
 // R41: the directory keeps other users out. If it does not, the kernel's report of the peer does.
@@ -210,13 +127,6 @@ func needsRoot(t *testing.T, purpose string) {
 	}
 }
 
-func TestLongSocketPathIsAClearError(t *testing.T) {
-	dir := filepath.Join(shortDir(t), strings.Repeat("x", 110))
-	require.NoError(t, os.Mkdir(dir, 0o700))
-	_, err := New(dir, nil).Dial(fake.Within(t))
-	require.ErrorContains(t, err, userdirs.EnvDir)
-}
-
 // A proxy in the serving process joins there directly, visible to every client; a proxy elsewhere
 // dials.
 func TestJoinIsForTheServingProcessOnly(t *testing.T) {
@@ -232,9 +142,11 @@ func TestJoinIsForTheServingProcessOnly(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, elsewhere)
 	require.False(t, second.Serving())
-	sessions, err := newAgent(t, second, "").Sessions(fake.Within(t))
+	agent := client.New(client.Config{Dial: second.Dial, URL: "ws://localhost" + protocol.PathAgent})
+	sessions, err := agent.Sessions(fake.Within(t))
 	require.NoError(t, err)
 	require.Len(t, sessions, 1)
+	require.NoError(t, agent.Close())
 
 	require.NoError(t, first.Close())
 	m, err := seat.Next(nil)

@@ -69,25 +69,6 @@ func TestAServerWithoutFreeFilesSaysSo(t *testing.T) {
 	}, fake.Soon, 10*time.Millisecond)
 }
 
-// A server that can open only a few files serves until a process comes that can open more.
-func TestAServerWithFewFilesMakesWay(t *testing.T) {
-	t.Parallel()
-	dir := shortDir(t)
-	first := startHelper(t, "few serve", dir)
-	said, err := helperProcess(t, "few serve", dir).Output()
-	require.NoError(t, err)
-	require.Equal(t, "failed <nil>\n", string(said), "one that has no more is content with it")
-	raw, err := endpoint.DialSocket(fake.Within(t), filepath.Join(dir, place.Name))
-	require.NoError(t, err)
-	l := newLocal(t, dir)
-	dials(t, l)
-	require.True(t, l.Serving())
-	_, err = raw.Read(make([]byte, 1))
-	require.ErrorIs(t, err, io.EOF, "it has left the place itself")
-	require.NoError(t, raw.Close())
-	require.NoError(t, first.cmd.Process.Kill())
-}
-
 // A server whose files are all in use serves until a process comes that can open more, however many
 // the server has.
 func TestAFullServerMakesWay(t *testing.T) {

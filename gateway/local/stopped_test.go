@@ -2,17 +2,14 @@ package local
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,11 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/gateway"
-	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/endpoint"
 	"terminalproxy/gateway/place"
-	"terminalproxy/gateway/userdirs"
-	"terminalproxy/protocol"
 	"terminalproxy/protocol/fake"
 )
 
@@ -56,42 +50,6 @@ func (o *other) stop() {
 		stat, err := os.ReadFile("/proc/" + strconv.Itoa(o.cmd.Process.Pid) + "/stat")
 		return err != nil || strings.Contains(string(stat), ") T ")
 	}, fake.Soon, time.Millisecond)
-}
-
-// A dialling process takes over, and connections to the stopped one move. When the stopped one
-// continues, it is no longer the gateway, whatever it was sent meanwhile.
-func TestAStoppedServerIsReplacedR74(t *testing.T) {
-	t.Parallel()
-	dir := shortDir(t)
-	o := startOther(t, dir)
-	l, second := newLocal(t, dir), newLocal(t, dir)
-	p := fake.StartProxy(t, second.Dial, "ws://localhost"+protocol.PathProxy, nil, "vim-1")
-	agent := newAgent(t, l, "lasting")
-	ctx := fake.Within(t)
-	require.Eventually(t, func() bool {
-		list, err := agent.Sessions(ctx)
-		return err == nil && len(list) == 1
-	}, fake.Soon, 10*time.Millisecond)
-	require.False(t, l.Serving())
-	raw, err := l.Dial(ctx)
-	require.NoError(t, err)
-
-	o.stop()
-	in, err := agent.Input(ctx, &protocol.Input{RequestID: "one", SessionID: "vim-1", Data: "x"})
-	require.NoError(t, err)
-	require.Equal(t, protocol.StatusWritten, in.Status)
-	<-p.Typed
-	require.Empty(t, p.Typed, "typed once")
-	require.NotEqual(t, l.Serving(), second.Serving(), "one of them serves")
-	_, err = raw.Read(make([]byte, 1))
-	require.Error(t, err, "what was connected to the stopped one is not any more")
-	_ = raw.Close()
-
-	require.NoError(t, o.cmd.Process.Signal(syscall.SIGCONT))
-	list, err := agent.Sessions(ctx)
-	require.NoError(t, err)
-	require.Len(t, list, 1)
-	require.NotEqual(t, l.Serving(), second.Serving())
 }
 
 // It does not answer requests from before or during the stop once another process has the name,
@@ -130,39 +88,6 @@ func TestAWokenServerAnswersNothingR74(t *testing.T) {
 	require.NotContains(t, status(before), "200")
 	require.NotContains(t, status(during), "200")
 	dials(t, l) // the name is no longer the other's
-}
-
-// A command that only asks takes the name from a stopped process, says whose it was, and finds the
-// next one.
-func TestACommandTakesAStoppedServersNameR74(t *testing.T) {
-	dir := shortDir(t)
-	t.Setenv(userdirs.EnvDir, dir)
-	o := startOther(t, dir)
-	ep, err := endpoint.Parse("")
-	require.NoError(t, err)
-	told := make(chan string, 1)
-	ep.Displaced = func(why string) { told <- why }
-	o.stop()
-
-	look := ep
-	look.KeepsOwner = true
-	_, err = look.DialContext(fake.Within(t))
-	silent := new(place.SilentOwnerError)
-	require.ErrorAs(t, err, &silent)
-	require.FileExists(t, filepath.Join(dir, place.Name), "looking changes nothing")
-
-	_, err = ep.DialContext(fake.Within(t))
-	require.ErrorContains(t, err, "and no other process serves it")
-	require.ErrorContains(t, err, "process "+strconv.Itoa(o.cmd.Process.Pid))
-	require.Contains(t, <-told, "stopped")
-	require.NoFileExists(t, filepath.Join(dir, place.Name))
-	require.NoError(t, o.cmd.Process.Signal(syscall.SIGCONT))
-
-	l := newLocal(t, dir)
-	dials(t, l)
-	conn, err := ep.DialContext(fake.Within(t))
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
 }
 
 // A process about to stop gives the place up, does not serve while it is away, and is then a client
@@ -250,6 +175,8 @@ func TestAServerKeepsItsPlaceR74(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t)
 	end := keepPlace(t, dir, gateway.Config{})
+	_, err := TakePlace(dir)
+	require.ErrorIs(t, err, place.ErrHeld)
 	l := New(dir, nil)
 	require.NoError(t, os.Remove(filepath.Join(dir, place.Name)))
 	dials(t, l)
@@ -262,28 +189,4 @@ func TestAServerKeepsItsPlaceR74(t *testing.T) {
 	require.NoError(t, second.Close())
 	end()
 	empty(t, dir)
-}
-
-// It stops after it answered the probe, and before it upgraded the connection.
-func TestStoppedDuringTheHandshakeR74(t *testing.T) {
-	t.Parallel()
-	dir := shortDir(t)
-	o := startOther(t, dir)
-	l := newLocal(t, dir)
-	var once sync.Once
-	c := client.New(client.Config{
-		URL: "ws://localhost" + protocol.PathAgent,
-		Dial: func(ctx context.Context) (net.Conn, error) {
-			conn, err := l.Dial(ctx)
-			once.Do(o.stop)
-			return conn, err
-		},
-	})
-	defer func() { require.NoError(t, c.Close()) }()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*fake.Soon)
-	defer cancel()
-	list, err := c.Sessions(ctx)
-	require.NoError(t, err)
-	require.Empty(t, list)
-	require.True(t, l.Serving())
 }
