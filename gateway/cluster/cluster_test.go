@@ -37,6 +37,8 @@ func TestAListHasTheSessionsOfAllGateways(t *testing.T) {
 		agent.Handle(&protocol.SessionsList{RequestID: "1"})
 		require.Len(t, next[*protocol.SessionsListResult](agent).Sessions, 2, "the first list is whole")
 		waitForList(other)
+		other.Handle(&protocol.Read{RequestID: "r", SessionID: "one"})
+		require.Equal(t, protocol.CodeNoSession, nextError(other).Code)
 		pa.Handle(&protocol.SessionClose{ID: "c", SessionID: "one"})
 		agent.Handle(&protocol.SessionsWatch{RequestID: "w"})
 		for {
@@ -60,6 +62,7 @@ func TestRequestsCrossAndComeBack(t *testing.T) {
 		proxy.Handle(&protocol.ControlGrant{ID: "g", RequestID: asked.RequestID, SessionID: "one", AgentID: "a-1", Level: protocol.LevelDrive, Epoch: 7})
 		granted := next[*protocol.ControlGrant](agent)
 		require.Equal(t, "r1", granted.RequestID)
+		require.True(t, agent.IsUrgent(), "its end is noticed soon")
 
 		agent.Handle(&protocol.Input{RequestID: "i1", SessionID: "one", Epoch: 7, Data: "ls"})
 		typed := next[*protocol.Input](proxy)
@@ -70,23 +73,10 @@ func TestRequestsCrossAndComeBack(t *testing.T) {
 
 		proxy.Handle(&protocol.ControlRevoke{ID: "v", SessionID: "one", AgentID: "a-1", Epoch: 8, Reason: protocol.ReasonReclaimed})
 		require.Equal(t, protocol.ReasonReclaimed, next[*protocol.ControlRevoke](agent).Reason)
+		require.False(t, agent.IsUrgent())
 
 		agent.Leave() // it has no lasting identity: the proxy is told that it left
 		require.True(t, next[*protocol.ControlRelease](proxy).Gone)
-	})
-}
-
-func TestAMissingSessionIsReported(t *testing.T) {
-	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
-		proxy := a.proxy()
-		proxy.Handle(opening("one"))
-		for token, id := range map[string]string{"agent": "none", "other": "one"} {
-			p := b.joins(token, "a-1")
-			p.Handle(&protocol.Read{RequestID: "r", SessionID: id})
-			got := next[*protocol.Error](p)
-			require.Equal(t, protocol.CodeNoSession, got.Code, "of another namespace, too: %s", got.Message)
-			p.Leave()
-		}
 	})
 }
 

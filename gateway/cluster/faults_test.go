@@ -77,23 +77,6 @@ func TestAfterAPartitionTheGatewayWithTheProxyHasTheSession(t *testing.T) {
 	})
 }
 
-func TestASessionThatMovedWithoutTheDirectoryStaysWithItsProxy(t *testing.T) {
-	three(t, func(t *testing.T, bus *fakeNATS, a, b, c *node) {
-		proxy := a.proxy()
-		proxy.Handle(opening("one"))
-		bus.quiet = true
-		proxy.Leave()
-		again := b.proxy()
-		again.Handle(opening("one"))
-		bus.quiet = false
-		b.cluster.claims.renewClaims()
-		synctest.Wait()
-		require.True(t, b.hub.HasSession("", "one"))
-		require.False(t, a.hub.HasSession("", "one"))
-		waitForList(c.joins("viewer", "v-1"), "one")
-	})
-}
-
 func TestADecisionIsNeverAskedTwice(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, c *node) {
 		proxy, owner := a.proxy(), c.joins("owner", "o-1")
@@ -127,27 +110,6 @@ func TestARepeatedInputIsNotReportedAsUntyped(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, "i", no.RequestID)
 		require.Contains(t, no.Message, "it is unknown whether this was typed")
-	})
-}
-
-func TestWaitersAreToldThatTheProxyIsGone(t *testing.T) {
-	three(t, func(t *testing.T, _ *fakeNATS, a, _, c *node) {
-		proxy, agent := a.proxy(), c.joins("agent", "a-1")
-		proxy.Handle(opening("one"))
-		agent.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "one"})
-		next[*protocol.Done](agent)
-		agent.Handle(&protocol.Input{RequestID: "i", SessionID: "one", Epoch: 1, Data: "x"})
-		next[*protocol.Input](proxy)
-		a.vanish()
-		told := map[string]string{}
-		for len(told) < 2 {
-			if wrong, ok := next[protocol.Message](agent).(*protocol.Error); ok {
-				require.Equal(t, protocol.CodeUnavailable, wrong.Code)
-				told[wrong.RequestID] = wrong.Message
-			}
-		}
-		require.Contains(t, told["i"], "it is unknown whether this was typed")
-		waitForList(agent)
 	})
 }
 

@@ -3,7 +3,6 @@ package cluster
 import (
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -92,20 +91,6 @@ func TestLiveOutputCrossesAndIsRepaintedForTheSlow(t *testing.T) {
 	})
 }
 
-func TestWordsCrossBothWays(t *testing.T) {
-	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
-		proxy, agent := a.proxy(), b.joins("agent", "a-1")
-		proxy.Handle(opening("one"))
-		agent.Handle(&protocol.Note{RequestID: "n", SessionID: "one", From: protocol.FromAgent, Text: "may I?"})
-		said := next[*protocol.Note](proxy)
-		require.Equal(t, "a-1", said.AgentID)
-		proxy.Handle(&protocol.Done{RequestID: said.RequestID})
-		next[*protocol.Done](agent)
-		proxy.Handle(&protocol.Note{SessionID: "one", Text: "you may", From: protocol.FromUser})
-		require.Equal(t, "you may", next[*protocol.Note](agent).Text)
-	})
-}
-
 // An agent that makes only plain HTTP requests is away between them, wherever the session is.
 func TestPresenceCrosses(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
@@ -121,22 +106,6 @@ func TestPresenceCrosses(t *testing.T) {
 	})
 }
 
-func TestARemoteGrantHolderIsWatchedClosely(t *testing.T) {
-	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
-		proxy, agent := a.proxy(), b.joins("agent", "a-1")
-		proxy.Handle(opening("one"))
-		agent.Handle(&protocol.ControlRequest{RequestID: "r", SessionID: "one", Level: protocol.LevelDrive, Why: "to help"})
-		asked := next[*protocol.ControlRequest](proxy)
-		require.False(t, agent.IsUrgent())
-		proxy.Handle(&protocol.ControlGrant{ID: "g", RequestID: asked.RequestID, SessionID: "one", AgentID: "a-1", Level: protocol.LevelDrive, Epoch: 7})
-		next[*protocol.ControlGrant](agent)
-		require.True(t, agent.IsUrgent())
-		proxy.Handle(&protocol.ControlRevoke{ID: "v", SessionID: "one", AgentID: "a-1", Epoch: 8, Reason: protocol.ReasonReclaimed})
-		next[*protocol.ControlRevoke](agent)
-		require.False(t, agent.IsUrgent())
-	})
-}
-
 func TestWithoutATokenThereIsThisGatewayAlone(t *testing.T) {
 	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
 		proxy, mine := a.proxy(), b.proxy()
@@ -149,23 +118,5 @@ func TestWithoutATokenThereIsThisGatewayAlone(t *testing.T) {
 		refused, ok := next[protocol.Message](local).(*protocol.Error)
 		require.True(t, ok)
 		require.Equal(t, protocol.CodeNoSession, refused.Code)
-	})
-}
-
-func TestAGatewayThatStopsIsMissedAndFoundAgain(t *testing.T) {
-	three(t, func(t *testing.T, _ *fakeNATS, a, b, _ *node) {
-		proxy, agent := a.proxy(), b.joins("agent", "a-1")
-		proxy.Handle(opening("one"))
-		waitForList(agent, "one")
-		b.bus.cut(true)
-		b.bus.cut(false)
-		a.bus.cut(true)
-		time.Sleep(4 * time.Second) // of the test's time
-		agent.Handle(&protocol.Wait{RequestID: "w", SessionID: "one", Until: protocol.Until{Text: "x"}, TimeoutMs: 60000})
-		time.Sleep(time.Second)
-		a.bus.cut(false)
-		asked := next[*protocol.Wait](proxy)
-		proxy.Handle(&protocol.WaitResult{ID: "r", RequestID: asked.RequestID, SessionID: "one", Met: true, Frame: &protocol.Frame{Screen: protocol.Screen{Cols: 4, Rows: 1, Lines: []string{"b"}}}})
-		require.Equal(t, "w", next[*protocol.WaitResult](agent).RequestID)
 	})
 }

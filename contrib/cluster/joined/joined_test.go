@@ -3,7 +3,6 @@ package joined
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -292,36 +291,6 @@ func TestProxyAgentAndOwnerAtThreeGateways(t *testing.T) {
 	}
 }
 
-func TestASessionHasOneOwner(t *testing.T) {
-	w := newTown(t)
-	a, b, c := w.three()
-	first := a.proxy()
-	first.Handle(opening("one", 1))
-	guess := opening("one", 1)
-	guess.ResumeKey = "a guess"
-	thief := b.proxy()
-	thief.Handle(guess)
-	refused, ok := errors.AsType[*protocol.Error](func() error { _, err := find[*protocol.Watch](thief); return err }())
-	if !ok || refused.Code != protocol.CodeForbidden {
-		t.Fatalf("with another key: %v", refused)
-	}
-	agent := c.joins(w.who("agent", auth.RoleAgent, ""))
-	agent.Handle(&protocol.Wait{RequestID: "w", SessionID: "one", Until: protocol.Until{Text: "x"}, TimeoutMs: 60_000})
-	next[*protocol.Wait](first)
-	second := b.proxy()
-	second.Handle(opening("one", 1)) // the first connection is not seen to be gone
-	asked := next[*protocol.Wait](second)
-	if _, err := find[*protocol.Error](first); !errors.Is(err, hub.ErrMoved) {
-		t.Errorf("the first connection: %v", err)
-	}
-	second.Handle(&protocol.WaitResult{ID: "r", RequestID: asked.RequestID, SessionID: "one", Met: true, Frame: frame("x")})
-	next[*protocol.WaitResult](agent)
-	second.Handle(&protocol.SessionClose{ID: "c", SessionID: "one"})
-	third := c.proxy()
-	third.Handle(opening("one", 2))
-	agent.sees("one")
-}
-
 func TestARevokedTokenIsRevokedEverywhere(t *testing.T) {
 	w := newTown(t)
 	a, b, _ := w.three()
@@ -364,23 +333,6 @@ func TestWithoutNATSEachGoesOnAlone(t *testing.T) {
 	w.nats.start()
 	agent.sees("one", "two", "three")
 	b.joins(w.who("viewer", auth.RoleViewer, "")).sees("one", "two", "three")
-}
-
-func TestAGatewayThatCloses(t *testing.T) {
-	w := newTown(t)
-	a, b, c := w.three()
-	proxy, agent := a.proxy(), c.joins(w.who("agent", auth.RoleAgent, ""))
-	proxy.Handle(opening("one", 1))
-	agent.Handle(&protocol.Input{RequestID: "i", SessionID: "one", Epoch: 1, Data: "x"})
-	next[*protocol.Input](proxy)
-	a.close()
-	again := b.proxy()
-	again.Handle(opening("one", 1))
-	typed := next[*protocol.Input](again)
-	again.Handle(&protocol.InputResult{ID: "r", RequestID: typed.RequestID, SessionID: "one", Status: protocol.StatusWritten})
-	if got := next[*protocol.InputResult](agent); got.RequestID != "i" {
-		t.Errorf("receipt %+v", got)
-	}
 }
 
 func TestWrongCredentialsAreAnErrorAtOnce(t *testing.T) {
