@@ -75,7 +75,7 @@ func TestUsageIsStatus2WithASentence(t *testing.T) {
 		{"wait x --exit=false", "exactly one of"},
 		{"wait x --regex (", "wait --regex: the regular expression does not compile"},
 		{"wait x --idle soon", `"soon" is not a duration`},
-		{"wait x --exit --timeout 1h", "--timeout 1h0m0s: must be 1ms to 10m"},
+		{"wait x --exit --timeout 25h", "--timeout 25h0m0s: must be 1ms to 24h"},
 		{"send x", "send: nothing to type"},
 		{"send x --click OK --click-at 1,2", "send: --click and --click-at cannot be used together: the mouse acts in one place"},
 		{"send x --mouse right-click", "no place to right-click is given: give --click (a text on the screen) or --click-at (row,column from 1)"},
