@@ -24,7 +24,7 @@ type line struct {
 // the screen, but those that a reader could never see go straight to the history: a person cannot
 // tell, and a program that prints faster than anybody reads is not held up.
 func (t *terminal) printLines(p []byte) int {
-	if t.y != t.rows-1 || t.x != 0 || len(p) > t.flood.seen || !t.canFlood() {
+	if t.y != t.rows-1 || t.x != 0 || t.pending || len(p) > t.flood.seen || !t.canFlood() {
 		return 0
 	}
 	k := t.findLines(p)

@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -23,28 +22,6 @@ func fed(cols, rows int, in string) *Screen {
 	s := New(Config{Cols: cols, Rows: rows, Scrollback: 100})
 	s.Feed([]byte(in))
 	return s
-}
-
-func TestReflow(t *testing.T) {
-	s := fed(10, 4, "0123456789abc")
-	s.Resize(6, 4)
-	require.Equal(t, "012345|6789ab|c", show(s))
-	s.Resize(20, 4)
-	require.Equal(t, "0123456789abc", show(s))
-	require.Equal(t, 13, s.Cursor().Col)
-}
-
-// As in terminals; erased and unwritten cells are not wrapped.
-func TestReflowWrapsWrittenBlanks(t *testing.T) {
-	for in, want := range map[string]string{
-		"one       \r\ntwo":            "one||two",
-		"one     \x1b[3D\x1b[K\r\ntwo": "one|two",
-		"one\r\ntwo":                   "one|two",
-	} {
-		s := fed(10, 4, in)
-		s.Resize(5, 4)
-		require.Equal(t, want, show(s), "%q", in)
-	}
 }
 
 // Text printed at one width and wrapped for another stands, in the history and on the screen, as if
@@ -77,45 +54,6 @@ func TestReflowIsAsPrinted(t *testing.T) {
 	}
 }
 
-// A shell whose prompt follows output without a newline redraws it from the first column after each
-// resize. The cells that it erases do not belong to the output's row.
-func TestReflowAfterAPrompt(t *testing.T) {
-	for _, erase := range []string{"\x1b[K", "\x1b[J", "\x1b[2K"} {
-		s := fed(10, 4, "one\r\noutput$ ")
-		for _, cols := range []int{5, 10} {
-			s.Resize(cols, 4)
-			s.Feed([]byte("\r" + erase + "$ "))
-		}
-		require.Equal(t, "one|outpu|$", show(s), "%q", erase)
-		require.Equal(t, Cursor{Row: 2, Col: 2, Visible: true}, s.Cursor())
-		require.NoError(t, s.t.verify())
-	}
-}
-
-func TestClusterSplitOverReads(t *testing.T) {
-	const family = "\x1b[?2027h👩\u200d👩\u200d👧x"
-	whole := fed(10, 4, family)
-	require.Equal(t, "👩\u200d👩\u200d👧x", show(whole))
-	require.Equal(t, 3, whole.Cursor().Col)
-	for i := range len(family) {
-		s := fed(10, 4, family[:i])
-		s.Feed([]byte(family[i:]))
-		require.Equal(t, show(whole), show(s), "cut at %d", i)
-	}
-}
-
-func TestHistory(t *testing.T) {
-	s := New(Config{Cols: 10, Rows: 3, Scrollback: 5})
-	for i := range 12 {
-		s.Feed(fmt.Appendf(nil, "漢 %d\r\n", i))
-	}
-	require.Equal(t, 5, s.HistoryLen())
-	require.EqualValues(t, 5, s.HistoryBase())
-	require.Equal(t, "漢 5", s.HistoryText(0))
-	require.Equal(t, "漢 9", s.HistoryText(4))
-	require.Equal(t, "漢 10|漢 11", show(s))
-}
-
 func TestRevisionsAndDeltas(t *testing.T) {
 	s := New(Config{Cols: 10, Rows: 4})
 	require.EqualValues(t, 1, s.Rev())
@@ -138,13 +76,6 @@ func changedSince(s *Screen, rev uint64) (rows []int) {
 		}
 	}
 	return rows
-}
-
-// 38:2:r:g:b without the colour space of ITU T.416, as xterm, kitty and VTE read it.
-func TestColourWithoutColourSpace(t *testing.T) {
-	for _, in := range []string{"\x1b[38:2:1:2:3ma", "\x1b[38:2::1:2:3ma", "\x1b[38;2;1;2;3ma", "\x1b[38:2:0:1:2:3ma"} {
-		require.Equal(t, RGB(1, 2, 3), fed(5, 1, in).Cell(0, 0).Style.Fg, in)
-	}
 }
 
 // A saved cursor stays on its screen when that becomes smaller, whichever is shown then.

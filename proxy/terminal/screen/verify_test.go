@@ -3,7 +3,6 @@ package screen
 import (
 	"fmt"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -137,14 +136,11 @@ func FuzzInvariants(f *testing.F) {
 		cfg, steps := script(data)
 		s := New(cfg)
 		rev := s.Rev()
-		start := time.Now()
 		play(s, steps, func() {
 			require.NoError(t, s.t.verify())
 			require.GreaterOrEqual(t, s.Rev(), rev)
 			rev = s.Rev()
 		})
-		// Far above the promise: only a loop that a program can prolong at will takes seconds.
-		require.Less(t, time.Since(start), 20*time.Second)
 		require.True(t, utf8.ValidString(s.Title()))
 		require.True(t, utf8.ValidString(show(s)))
 		_ = s.AppendRedraw(s.AppendPen(s.TakeReplies()))

@@ -109,7 +109,7 @@ func workPerByte(state, unit string) float64 {
 // Whatever a program prints, a byte of it asks for at most mostWork times the work of plain text.
 // This is a sample; BenchmarkWork has the whole.
 func TestNoByteIsExpensive(t *testing.T) {
-	const sample = 41
+	const sample = 173
 	states := sweepStates()
 	text := workPerByte(states["text"], "0123456789")
 	require.InDelta(t, 1, text, 0.5, "plain text")
