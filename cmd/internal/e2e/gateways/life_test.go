@@ -1,10 +1,6 @@
 package gateways_test
 
 import (
-	"net"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -82,66 +78,6 @@ func TestTheAgentsServerServesAndHandsOver(t *testing.T) {
 	require.Zero(t, s.Status())
 }
 
-func TestAGrantDoesNotOutliveTheLink(t *testing.T) {
-	w := world.New(t)
-	_, second, proxy, ids := startTwoSessions(t, w)
-	second.GrantControl(ids["second"], "--reason", "drive", "--as", "codex")
-	second.WaitTitle("[codex drives]")
-	w.Kill(proxy, syscall.SIGKILL)
-	w.WaitGone(proxy)
-	second.WaitTitle("[observed]")
-	w.WaitListed(ids["second"])
-	require.Equal(t, 4, w.Gateway("send", ids["second"], "--as", "codex", "--text", "x").Status)
-}
-
-func TestAStaleSocketIsReplaced(t *testing.T) {
-	w := world.New(t)
-	require.NoError(t, os.Mkdir(w.Run(), 0o700))
-	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(w.Run(), "gateway.sock"), Net: "unix"})
-	require.NoError(t, err)
-	ln.SetUnlinkOnClose(false)
-	require.NoError(t, ln.Close())
-	got := w.Gateway("ls")
-	got.MustFail(t, 5, "hint: ")
-	s := w.Terminal(100, 24)
-	s.Run("proxy --agent cat")
-	id := w.Session()
-	info, err := os.Lstat(filepath.Join(w.Run(), "gateway.sock"))
-	require.NoError(t, err)
-	require.Equal(t, os.ModeSocket|0o600, info.Mode())
-	s.Typed("served anew\n")
-	require.Contains(t, w.MustGateway("wait", id, "--text", "served anew"), "served anew")
-}
-
-func TestADirectoryThatWillNotDo(t *testing.T) {
-	w := world.New(t)
-	s := w.Terminal(100, 24)
-	w.Write("file", "")
-	for name, mode := range map[string]os.FileMode{"open": 0o755, "readonly": 0o500} {
-		require.NoError(t, os.Mkdir(w.Path(name), mode))
-		require.NoError(t, os.Chmod(w.Path(name), mode))
-	}
-	require.NoError(t, os.Symlink(w.Path("open"), w.Path("link")))
-	tests := []struct{ dir, want string }{
-		{w.Path("open"), "chmod 700 "},
-		{w.Path("readonly"), "chmod 700 "},
-		{w.Path("link"), "is a symbolic link"},
-		{w.Path("file"), "is not a directory"},
-		{w.Path("no/such"), "set TERMINALPROXY_DIR to a directory of yours"},
-		{w.Path(strings.Repeat("long", 30)), "set TERMINALPROXY_DIR to a shorter directory"},
-	}
-	for _, tt := range tests {
-		screen, status := s.RunToEnd("TERMINALPROXY_DIR=" + tt.dir + " proxy --agent true")
-		require.Equal(t, 125, status, screen)
-		require.Contains(t, world.Unwrapped(screen), tt.want)
-		got := w.Do("env", "TERMINALPROXY_DIR="+tt.dir, "gateway", "ls")
-		require.NotZero(t, got.Status)
-		require.Contains(t, got.Err, "gateway: ")
-		_, status = s.RunToEnd("TERMINALPROXY_DIR=" + tt.dir + " proxy true")
-		require.Zero(t, status, "a plain session needs no directory")
-	}
-}
-
 func TestGatewayServeTakesTokens(t *testing.T) {
 	w := world.New(t)
 	server := w.Serve("gateway")
@@ -177,43 +113,11 @@ func TestGatewayServeTakesTokens(t *testing.T) {
 	require.Zero(t, s.Status())
 }
 
-func TestAGatewayThatDoesNotAnswer(t *testing.T) {
-	w := world.New(t, "vim")
-	ln, err := net.Listen("tcp", "127.0.0.1:0") // closed at once, so that the address refuses connections
-	require.NoError(t, err)
-	url := "ws://" + ln.Addr().String()
-	require.NoError(t, ln.Close())
-	s := w.Terminal(100, 24)
-	s.Run("proxy --agent --gateway " + url + " vim -u NONE -n notes.txt")
-	s.WaitShown("agents cannot see this session")
-	s.Typed("iwritten all the same")
-	s.Press("Escape")
-	s.QuitProgram(":wq\n")
-	require.Equal(t, "written all the same\n", w.Content("notes.txt"))
-	got := w.Gateway("ls", "--gateway", url)
-	got.MustFail(t, 5, "no gateway answers")
-}
-
 // stopUntilEnd stops a process until the test ends.
 func stopUntilEnd(w *world.World, pid string) {
 	w.T.Helper()
 	w.Kill(pid, syscall.SIGSTOP)
 	w.T.Cleanup(func() { w.Kill(pid, syscall.SIGCONT) })
-}
-
-func TestAnAgentThatHangsCostsTheUserNothing(t *testing.T) {
-	w := world.New(t)
-	s := w.Terminal(100, 24)
-	id := s.RunBash("")
-	a := w.Agent("claude", world.Eras[0])
-	a.ObtainGrant(s, "drive")
-	s.WaitTitle("[claude drives]")
-	stopUntilEnd(w, strconv.Itoa(a.Cmd.Process.Pid))
-	s.Typed("seq 1 200000 | tail -n 150000; echo all of $((100+50)) thousand\n")
-	s.Wait("all of 150 thousand")
-	s.Press(`C-\`)
-	s.WaitShown("the keyboard is yours: claude is stopped")
-	require.Contains(t, w.MustGateway("wait", id, "--text", "all of 150 thousand"), "keyboard: user")
 }
 
 // R11: neither the user's keys nor the reclaim key wait for a gateway.

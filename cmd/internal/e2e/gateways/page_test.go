@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -210,67 +211,70 @@ func tokens(w *world.World) string {
 	return w.MustGateway("token", "ls")
 }
 
-func TestAnOwnersPageAnswersAndTakesBack(t *testing.T) {
-	w := world.New(t, "vim")
-	w.Write("notes.txt", "to do\n")
-	s, o := w.Terminal(100, 24), w.Terminal(100, 30)
-	s.Run("proxy --agent vim -u NONE notes.txt")
-	s.Wait("to do")
-	id := w.Session()
-	_, link := o.OpenPage("--role owner")
-	p := visit(w, link)
-	o.Wait(p.words)
-	status, _ := p.ticket()
-	require.Equal(t, http.StatusConflict, status, "before the user said yes")
-	require.Contains(t, tokens(w), "no tokens")
-	o.Typed("y\n")
-	p.connect()
-	require.Contains(t, tokens(w), "page-")
-	require.Equal(t, id, p.session().SessionID)
-	p.waitForRow(id, "to do")
+// An owner's page grants and reclaims, at the local gateway and at a server. The session's own
+// machine checks the page's signatures. The page ends with its gateway open, or with the token that
+// made its link. A page that the user does not know stays outside.
+func TestAnOwnersPageGrantsAndReclaims(t *testing.T) {
+	t.Parallel()
+	for _, remote := range []bool{false, true} {
+		t.Run("server="+strconv.FormatBool(remote), func(t *testing.T) {
+			w := world.New(t)
+			proxyFlags, openFlags := "--agent", "--role owner "
+			if remote {
+				server := startPageServer(w)
+				proxyFlags, openFlags = server.proxyFlags(), server.openFlags()+openFlags
+			}
+			s, o := w.Terminal(100, 24), w.Terminal(100, 60)
+			s.RunListener(proxyFlags)
+			id := w.Session()
+			_, link := o.OpenPage(openFlags + id)
+			stranger := visit(w, link)
+			o.Wait(stranger.words)
+			o.Typed("\n")
+			o.Wait("The page was not admitted.")
+			w.Until(func() bool { status, _ := stranger.ticket(); return status == http.StatusForbidden }, func() string { return "it is let in" })
+			o.Typed("\n")
+			o.See("a second link", func(screen string) bool { return strings.Count(screen, "/#c=") == 2 })
+			link = strings.Fields(o.Screen()[strings.LastIndex(o.Screen(), "http"):])[0]
 
-	asking := w.Start("gateway", "request", id, "--reason", "add the milk", "--as", "codex")
-	s.WaitQuestion()
-	_, stranger, err := ed25519.GenerateKey(rand.Reader)
-	require.NoError(t, err)
-	p.checkRefused(protocol.CodeForbidden, p.request(&protocol.ControlDecide{SessionID: id, By: "x", Grant: true, Epoch: 1, At: time.Now().UnixMilli()}))
-	p.checkRefused(protocol.CodeForbidden, p.signedGrant(stranger))
-	require.True(t, s.HasQuestion(), "nothing was given:\n%s", s.Screen())
-	require.IsType(t, &protocol.Done{}, p.signedGrant(p.key))
-	require.Zero(t, asking.Wait().Status)
-	s.Wait("lets codex drive")
-	w.MustGateway("send", id, "--as", "codex", "o", "m", "i", "l", "k", "esc")
-	p.waitForRow(id, "milk")
-	require.IsType(t, &protocol.Done{}, p.request(&protocol.ControlDecide{SessionID: id, By: "x"}))
-	w.WaitKeyboard(id, "user")
-	s.Wait("a page")
+			p := visit(w, link)
+			o.Wait(p.words)
+			status, _ := p.ticket()
+			require.Equal(t, http.StatusConflict, status, "before the user said yes")
+			require.NotContains(t, tokens(w), "page-")
+			o.Typed("y\n")
+			p.connect()
+			require.Contains(t, tokens(w), "page-")
+			require.Equal(t, id, p.session().SessionID)
+			p.waitForRow(id, "listening")
 
-	o.Press("C-c")
-	require.Zero(t, o.Status())
-	code, why := p.readToClose()
-	require.Equal(t, websocket.ClosePolicyViolation, code)
-	require.Contains(t, why, "closed in the terminal")
-	require.Contains(t, tokens(w), "no tokens", "its key is worth nothing any more")
-}
+			asking := w.Start("gateway", "request", id, "--reason", "to test", "--as", "codex")
+			s.WaitQuestion()
+			p.checkRefused(protocol.CodeForbidden, p.request(&protocol.ControlDecide{SessionID: id, By: "x", Grant: true, Epoch: 1, At: time.Now().UnixMilli()}))
+			p.checkRefused(protocol.CodeForbidden, p.signedGrant(stranger.key))
+			require.True(t, s.HasQuestion(), "nothing was given:\n%s", s.Screen())
+			require.IsType(t, &protocol.Done{}, p.signedGrant(p.key))
+			require.Zero(t, asking.Wait().Status)
+			w.MustGateway("send", id, "--as", "codex", "--text", "milk")
+			w.WaitContent("heard", "milk")
+			require.IsType(t, &protocol.Done{}, p.request(&protocol.ControlDecide{SessionID: id, By: "x"}))
+			w.WaitKeyboard(id, "user")
 
-// Enter refuses the standing question, and the page stays outside. Without a question, Enter makes
-// a new link.
-func TestAPageThatTheUserDoesNotKnow(t *testing.T) {
-	w := world.New(t)
-	s, o := w.Terminal(100, 24), w.Terminal(100, 40)
-	s.RunListener("--agent")
-	w.Session()
-	_, link := o.OpenPage("--role owner")
-	p := visit(w, link)
-	o.Wait(p.words)
-	o.Typed("\n")
-	o.Wait("The page was not admitted.")
-	w.Until(func() bool { status, _ := p.ticket(); return status == http.StatusForbidden }, func() string { return "it is let in" })
-	require.Contains(t, tokens(w), "no tokens")
-	o.Typed("\n")
-	o.See("a second link", func(screen string) bool { return strings.Count(screen, "/#c=") == 2 })
-	o.Press("C-c")
-	require.Zero(t, o.Status())
+			want, end := "closed in the terminal", 0
+			if remote {
+				want, end = "revoked", 1
+				w.MustGateway("token", "revoke", "owner")
+			} else {
+				o.Press("C-c")
+			}
+			code, why := p.readToClose()
+			require.Equal(t, websocket.ClosePolicyViolation, code)
+			require.Contains(t, why, want)
+			require.Equal(t, end, o.Status())
+			require.NotContains(t, tokens(w), "page-", "its key is worth nothing any more")
+			s.QuitProgram("\x04")
+		})
+	}
 }
 
 // A page opened only to look can do nothing else, and it sees what it was opened for.
@@ -299,28 +303,6 @@ func TestAPageThatLooks(t *testing.T) {
 	require.Zero(t, s.Status())
 	other.Press("C-c")
 	other.Status()
-	o.Press("C-c")
-	require.Zero(t, o.Status())
-}
-
-// A killed gateway open leaves a key that no longer opens anything; the next gateway open removes
-// it.
-func TestAKilledOpenLeavesNoKey(t *testing.T) {
-	w := world.New(t)
-	s, o := w.Terminal(100, 24), w.Terminal(100, 30)
-	s.RunListener("--agent")
-	w.Session()
-	pid, link := o.OpenPage("--role owner --for 1h")
-	p := visit(w, link)
-	o.Wait(p.words)
-	o.Typed("y\n")
-	p.connect()
-	require.Contains(t, tokens(w), "page-")
-	w.Kill(pid, syscall.SIGKILL)
-	require.Equal(t, 137, o.Status())
-	require.Contains(t, tokens(w), "page-")
-	o.OpenPage("")
-	require.Contains(t, tokens(w), "no tokens")
 	o.Press("C-c")
 	require.Zero(t, o.Status())
 }

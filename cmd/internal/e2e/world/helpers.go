@@ -31,7 +31,6 @@ var Helpers = binaries.Helpers{
 	"tap":       tap,
 	"halfdeaf":  halfDeaf,
 	"ledger":    ledger,
-	"keylog":    keylog,
 	"talker":    talker,
 	"actor":     actor,
 }
