@@ -312,6 +312,8 @@ func (d Dialect) historyNote(got *protocol.ReadResult, n int) string {
 	switch {
 	case n == 0 && first > got.OldestLine:
 		return fmt.Sprintf("no rows of history from line %d on, the screen is all there is", first)
+	case n == 0 && got.Frame.Screen.Alt && !IsLastFrame(got.Frame):
+		return "no rows of history while the alternate screen is shown"
 	case n == 0:
 		return "no rows of history, the screen is all there is"
 	case numbered:

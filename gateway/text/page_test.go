@@ -189,6 +189,8 @@ func TestNumberedHistoryIsGoneWithTheProgram(t *testing.T) {
 	require.Equal(t, "nothing changed since rev 500", out(dialect.Changes(got, 500)))
 	got.Text = ""
 	require.Equal(t, gone+"no rows of history, the screen is all there is:", out(dialect.History(got, true)))
+	f.Activity = nil
+	require.Contains(t, out(dialect.History(got, false)), "no rows of history while the alternate screen is shown")
 }
 
 func TestHighlightsAreDroppedBeforeRows(t *testing.T) {
