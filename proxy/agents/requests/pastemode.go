@@ -11,13 +11,16 @@ import (
 // startsFor is how long after its start a program is expected to enable bracketed paste.
 const startsFor = 2 * time.Second
 
-// mayStillEnablePaste reports whether the next step is a paste for a program that has just started,
-// does not wait for input yet, and may still enable bracketed paste. Without brackets an editor
-// would take the text for commands.
-func (l *Line) mayStillEnablePaste(next step, began, now time.Time) bool {
+// isStarting reports whether the next step comes too early for a program that has just started. Keys
+// that come before its first screen are lost or do harm, unless it reads its terminal. A paste
+// also waits while the program may still enable bracketed paste: without brackets an editor would
+// take the text for commands.
+func (l *Line) isStarting(next step, began, now time.Time) bool {
+	blank := l.Observer.IsBlank(now)
 	lines := next.InputKind == protocol.InputLines && strings.ContainsAny(next.Data, "\r\n")
-	if next.InputKind != protocol.InputPaste && !lines ||
-		l.usesBracketedPaste(l.Observer.Model().Modes()) || now.Sub(began) >= startsFor {
+	pastes := (next.InputKind == protocol.InputPaste || lines) &&
+		!l.usesBracketedPaste(l.Observer.Model().Modes())
+	if !blank && !pastes || now.Sub(began) >= startsFor {
 		return false
 	}
 	a, known := l.Program.BlockedOn()
@@ -25,7 +28,7 @@ func (l *Line) mayStillEnablePaste(next step, began, now time.Time) bool {
 		return false
 	}
 	// Its output from before the read may be on its way.
-	return !l.Observer.HasCaughtUp() || !a.Reads && (!a.Polls || l.Observer.IsBlank(now))
+	return pastes && !l.Observer.HasCaughtUp() || !a.Reads && (!a.Polls || blank)
 }
 
 // usesBracketedPaste reports whether a paste goes in brackets. While the kernel collects lines,

@@ -13,7 +13,7 @@ import (
 
 // A paste waits for a program that has just been started, until it enables bracketed paste, waits
 // for input, or is too old to do so.
-func TestAPasteWaitsForAProgramThatStarts(t *testing.T) {
+func TestInputWaitsForAStartingProgram(t *testing.T) {
 	const paste, lines = protocol.InputPaste, protocol.InputLines
 	young := child.Blocked{Group: 7, Leads: time.Second}
 	with := func(change func(b *child.Blocked)) child.Blocked { b := young; change(&b); return b }
@@ -44,6 +44,8 @@ func TestAPasteWaitsForAProgramThatStarts(t *testing.T) {
 		{name: "an old program", kind: paste, data: "a", blocked: with(func(b *child.Blocked) { b.Leads = 2 * time.Second })},
 		{name: "nobody knows how old", kind: paste, data: "a", blocked: with(func(b *child.Blocked) { b.Leads = 0 })},
 		{name: "nobody knows anything", kind: paste, data: "a"},
+		{name: "keys, and it shows nothing", kind: protocol.InputKeys, data: "a", blocked: young, blank: true, want: true},
+		{name: "keys, and it reads", kind: protocol.InputKeys, data: "a", blocked: with(func(b *child.Blocked) { b.Reads = true }), blank: true},
 		{name: "it has waited", kind: paste, data: "a", blocked: young, waited: 2 * time.Second},
 	} {
 		s := newStage(nil)
@@ -51,7 +53,7 @@ func TestAPasteWaitsForAProgramThatStarts(t *testing.T) {
 		s.Observer.Model().Feed([]byte(c.modes))
 		in := &delivery{steps: splitSteps(&protocol.Input{Parts: []protocol.InputPart{{InputKind: protocol.InputKeys, Data: "i"}, {InputKind: c.kind, Data: c.data}}})}
 		now := time.Now()
-		require.Equal(t, c.want, s.line.mayStillEnablePaste(in.nextStep([]pump.Piece{{Step: 2}}), now.Add(-c.waited), now), c.name)
-		require.False(t, s.line.mayStillEnablePaste(in.nextStep(nil), now, now), "the key before it goes")
+		require.Equal(t, c.want, s.line.isStarting(in.nextStep([]pump.Piece{{Step: 2}}), now.Add(-c.waited), now), c.name)
+		require.Equal(t, c.blank && c.want, s.line.isStarting(in.nextStep(nil), now, now), "the key before it")
 	}
 }

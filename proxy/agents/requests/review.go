@@ -24,7 +24,7 @@ import (
 //	RecheckDue      .       .       Waiting .       Looking Looking Looking Looking Looking .
 //	OwnerUnclear    .       .       .       Unclear .       .       .       .       .       .
 //	KeysUnshown     .       .       .       Unseen  .       .       .       .       .       .
-//	BracketsUnclear .       .       .       Unready .       .       .       .       .       .
+//	ProgramStarting .       .       .       Unready .       .       .       .       .       .
 //	LineMoves       .       .       .       Moving  .       .       .       .       .       .
 //	ReadinessUntold .       .       .       Untold  .       .       .       .       .       .
 //	LineOccupied    .       .       .       Done    .       .       .       .       .       .
@@ -43,7 +43,7 @@ const (
 	reviewLooking             // the line and the screen are looked at next
 	reviewUnclear             // the program has to read the user's keys first
 	reviewUnseen              // the program has yet to show what the user's keys did
-	reviewUnready             // the program is starting, and may enable bracketed paste
+	reviewUnready             // the program is starting
 	reviewMoving              // the line is not settled, under level type
 	reviewUntold              // the system may be able to tell in a moment what the program does
 	reviewDone                // the pump has the answer, or needs none
@@ -65,7 +65,7 @@ const (
 	recheckDue                         // the time until the next look is over
 	ownerUnclear                       // looked: the program has not processed the user's keys
 	keysUnshown                        // looked: what they did is not on the screen
-	bracketsUnclear                    // looked: a paste may soon be bracketed
+	programStarting                    // looked: the program has not drawn its first screen
 	lineMoves                          // looked: the line changes
 	readinessUntold                    // looked: the system cannot tell yet if the program waits
 	lineOccupied                       // looked: the user has something on the line
@@ -94,7 +94,7 @@ var reviewTransitions = [reviewStates]reviewRow{
 		inputEnded: reviewDone,
 	},
 	reviewLooking: {
-		ownerUnclear: reviewUnclear, keysUnshown: reviewUnseen, bracketsUnclear: reviewUnready,
+		ownerUnclear: reviewUnclear, keysUnshown: reviewUnseen, programStarting: reviewUnready,
 		lineMoves: reviewMoving, readinessUntold: reviewUntold, lineOccupied: reviewDone,
 		inputRefused: reviewDone,
 		inputPassed:  reviewDone, inputEnded: reviewDone, programEnded: reviewDone,
@@ -118,7 +118,7 @@ var reviewStateNames = [reviewStates]string{
 
 var reviewEventNames = [reviewEvents]string{
 	"BegunAtOnce", "StepBefore", "ConditionBefore", "NotProcessed", "Processed", "ConditionMet",
-	"RecheckDue", "OwnerUnclear", "KeysUnshown", "BracketsUnclear", "LineMoves",
+	"RecheckDue", "OwnerUnclear", "KeysUnshown", "ProgramStarting", "LineMoves",
 	"ReadinessUntold", "LineOccupied",
 	"InputRefused", "InputPassed", "InputEnded", "ProgramEnded",
 }
@@ -317,7 +317,7 @@ func (r *review) look(now time.Time) {
 	switch found {
 	case ownerUnclear:
 		r.recheckAfter(pendingEvery)
-	case keysUnshown, bracketsUnclear, lineMoves, readinessUntold:
+	case keysUnshown, programStarting, lineMoves, readinessUntold:
 		r.recheckAfter(stillEvery)
 	default:
 		r.answer(pieces, err)
@@ -366,8 +366,8 @@ func (r *review) checkSteps(now time.Time) (pieces []pump.Piece, found reviewEve
 	in := r.in
 	pieces, found = r.left, inputPassed
 	if r.beginsStep() {
-		if in.all.line.mayStillEnablePaste(in.nextStep(r.left), r.since, now) {
-			return nil, bracketsUnclear, nil
+		if in.all.line.isStarting(in.nextStep(r.left), r.since, now) {
+			return nil, programStarting, nil
 		}
 		in.rev, in.userKeysAtStep = in.Observer.Model().Rev(), in.Tracker.TypedLine().Keys()
 		if pieces, err = in.checkAndEncode(r.left); err != nil {

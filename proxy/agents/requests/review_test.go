@@ -35,7 +35,7 @@ var noReviewEvent = [reviewEvents]string{
 	recheckDue:      "no timer runs: a wait or the next turn of the observer goes on",
 	ownerUnclear:    "only a look tells",
 	keysUnshown:     "only a look tells",
-	bracketsUnclear: "only a look tells",
+	programStarting: "only a look tells",
 	lineMoves:       "only a look tells",
 	readinessUntold: "only a look tells",
 	lineOccupied:    "only a look tells",
@@ -107,7 +107,7 @@ func reachReview(s reviewState) []reviewEvent {
 		reviewLooking: looking,
 		reviewUnclear: append(looking, ownerUnclear),
 		reviewUnseen:  append(looking, keysUnshown),
-		reviewUnready: append(looking, bracketsUnclear),
+		reviewUnready: append(looking, programStarting),
 		reviewMoving:  append(looking, lineMoves),
 		reviewUntold:  append(looking, readinessUntold),
 	}[s]
@@ -345,7 +345,7 @@ func (w *reviewWorld) arrangeLook(e reviewEvent) {
 	case keysUnshown:
 		w.userTypes("n")
 		w.in.saw, w.behind, w.review.left = glimpse{looked: true, settled: true, row: "Continue?"}, true, nil
-	case bracketsUnclear:
+	case programStarting:
 		w.in.steps[1].InputKind = protocol.InputPaste
 		w.blocked = child.Blocked{Group: 7, Leads: time.Second / 2}
 	case lineMoves:
