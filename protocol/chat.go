@@ -11,10 +11,7 @@ import (
 
 // Limits of a conversation on the wire.
 const (
-	MaxImage     = 15 << 18 // in bytes: 5 MiB in base64, the limit of models
-	MaxImages    = 4        // of one chat.send
-	MaxImagePart = 32 << 10 // data of one chat.image, in bytes
-	MaxPrompt    = 48 << 10 // text of one chat.send, all of an answer together; in bytes
+	MaxPrompt = 48 << 10 // text of one chat.send, all of an answer together; in bytes
 	// an id from a coding agent: of a request, a question, an item; in bytes.
 	MaxChatID      = 256
 	MaxChatRecords = 512 // records of one chat.records
@@ -93,36 +90,11 @@ type ChatSend struct {
 	AgentID string `json:"agentId,omitempty"`
 	By      string `json:"by,omitempty"`
 	Text    string `json:"text"`
-	// Images go with the text, each after its [ChatImage] messages.
-	Images []ChatAttachment `json:"images,omitempty"`
 	// KeyNo and At are as in [Keys], and share its count. SignatureB64 is the Ed25519 signature
 	// over Signed.
 	KeyNo        uint64 `json:"keyNo,omitempty"`
 	At           int64  `json:"at,omitempty"`
 	SignatureB64 []byte `json:"signatureB64,omitempty"`
-}
-
-// ChatAttachment is an image of a prompt.
-type ChatAttachment struct {
-	ID     string `json:"id"`
-	Name   string `json:"name"`   // of its file, for people
-	SHA256 string `json:"sha256"` // of its bytes, in hex
-}
-
-// ChatImage is a part of an image that a [ChatSend] will name, for a person. The parts come in
-// order; one at offset 0 starts over. An image that no prompt names is dropped when others need the
-// room.
-type ChatImage struct {
-	RequestID string `json:"requestId"`
-	SessionID string `json:"sessionId"`
-	// AgentID and By are those of a [ChatSend].
-	AgentID string `json:"agentId,omitempty"`
-	By      string `json:"by,omitempty"`
-	// Image is its id, chosen by the sender.
-	Image   string `json:"image"`
-	Size    int    `json:"size"`   // of the whole image, in bytes
-	Offset  int    `json:"offset"` // of this part
-	DataB64 []byte `json:"dataB64"`
 }
 
 // ChatAnswer answers a request, for a person. The first answer counts; later ones are refused with
@@ -295,13 +267,8 @@ const (
 
 // Signed returns the bytes that an owner signs for a prompt: see [Keys.Signed].
 func (m *ChatSend) Signed(startedAt int64) []byte {
-	signed := fmt.Appendf(nil, "%s chat.send\n%s %d\n%d %d\n%s\n",
+	return fmt.Appendf(nil, "%s chat.send\n%s %d\n%d %d\n%s\n",
 		Version, lengthPrefixed(m.SessionID), startedAt, m.KeyNo, m.At, lengthPrefixed(m.Text))
-	for _, i := range m.Images {
-		signed = fmt.Appendf(signed, "%s %s %s\n",
-			lengthPrefixed(i.ID), lengthPrefixed(i.Name), lengthPrefixed(i.SHA256))
-	}
-	return signed
 }
 
 // Signed returns the bytes that an owner signs for an answer: see [ControlDecide.Signed]. The id of
@@ -338,28 +305,7 @@ func (m *ChatUnsubscribe) check() error {
 func (m *ChatSend) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
 		optionalID("agentId", m.AgentID).text("by", m.By, MaxName).
-		required("text", m.Text, MaxPrompt).checkAttachments(m.Images).done()
-}
-
-func (c *checks) checkAttachments(all []ChatAttachment) *checks {
-	if n := len(all); n > MaxImages {
-		c.fail(CodeTooLarge, "images", "has %d images, the limit is %d", n, MaxImages)
-	}
-	for _, i := range all {
-		c.id("images.id", i.ID).required("images.name", i.Name, MaxName).
-			required("images.sha256", i.SHA256, MaxName)
-	}
-	return c
-}
-
-func (m *ChatImage) check() error {
-	c := new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
-		optionalID("agentId", m.AgentID).text("by", m.By, MaxName).id("image", m.Image).
-		between("size", int64(m.Size), 1, MaxImage).between("offset", int64(m.Offset), 0, MaxImage)
-	if n := len(m.DataB64); n > MaxImagePart {
-		c.fail(CodeTooLarge, "dataB64", "is %d bytes long, the limit is %d", n, MaxImagePart)
-	}
-	return c.done()
+		required("text", m.Text, MaxPrompt).done()
 }
 
 func (m *ChatInterrupt) check() error {

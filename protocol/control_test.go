@@ -45,11 +45,6 @@ func TestSignatureCoversEveryField(t *testing.T) {
 			[]string{"RequestID", "AgentID", "By", "SignatureB64"},
 		},
 		{
-			&ChatSend{SessionID: "c-1", KeyNo: 8, At: 9, Text: "ä\nb", Images: []ChatAttachment{{ID: "i 1", Name: "a.png", SHA256: "00"}}},
-			"chat.send\n3:c-1 3\n8 9\n4:ä\nb\n3:i 1 5:a.png 2:00\n",
-			[]string{"RequestID", "AgentID", "By", "SignatureB64"},
-		},
-		{
 			&ChatAnswer{SessionID: "c-1", Request: "t 1", At: 9, Answer: ChatReply{Verdict: ChatOnce, Words: "no"}},
 			"chat.answer\n3:c-1 3\n3:t 1 9\n4:once 2:no 0\n",
 			[]string{"RequestID", "By", "SignatureB64"},

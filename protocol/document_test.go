@@ -99,7 +99,7 @@ var shapes = map[string]reflect.Type{
 	"activity": reflect.TypeFor[Activity](), "session": reflect.TypeFor[SessionInfo](), "decision": reflect.TypeFor[Decision](), "incomplete": reflect.TypeFor[Incomplete](),
 	"part": reflect.TypeFor[InputPart](), "result of a part": reflect.TypeFor[PartResult](), "end of a condition": reflect.TypeFor[UntilResult](), "until": reflect.TypeFor[Until](), "expect": reflect.TypeFor[Expect](),
 	"blackout of a frame": reflect.TypeFor[Hidden](), "command": reflect.TypeFor[Command](), "past": reflect.TypeFor[Past](), "page": reflect.TypeFor[Page](),
-	"found": reflect.TypeFor[Found](), "found row": reflect.TypeFor[FoundRow](), "image of a prompt": reflect.TypeFor[ChatAttachment](),
+	"found": reflect.TypeFor[Found](), "found row": reflect.TypeFor[FoundRow](),
 	"chat of a session": reflect.TypeFor[ChatState](), "record of a conversation": reflect.TypeFor[ChatRecord](), "item": reflect.TypeFor[ChatItem](),
 	"piece": reflect.TypeFor[ChatPiece](), "request of a conversation": reflect.TypeFor[ChatRequest](), "choice": reflect.TypeFor[ChatChoice](),
 	"question": reflect.TypeFor[ChatQuestion](), "option": reflect.TypeFor[ChatOption](), "answer of a person": reflect.TypeFor[ChatReply](),

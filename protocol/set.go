@@ -70,7 +70,6 @@ var messages = []struct {
 	{"chat.subscribe", (*ChatSubscribe)(nil), ""},
 	{"chat.unsubscribe", (*ChatUnsubscribe)(nil), ""},
 	{"chat.send", (*ChatSend)(nil), "AgentID"},
-	{"chat.image", (*ChatImage)(nil), "AgentID"},
 	{"chat.answer", (*ChatAnswer)(nil), ""},
 	{"chat.interrupt", (*ChatInterrupt)(nil), "AgentID"},
 	{"chat.ask", (*ChatAsk)(nil), "AgentID"},

@@ -2,12 +2,7 @@ package client
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"terminalproxy/protocol"
@@ -80,23 +75,6 @@ func (c *Client) SendChat(ctx context.Context, m *protocol.ChatSend) (protocol.W
 		return "", err
 	}
 	return done.Waiting, nil
-}
-
-// UploadImage sends an image for a prompt to the session's proxy, and returns its name there.
-func (c *Client) UploadImage(
-	ctx context.Context, m protocol.ChatImage, name string, data []byte,
-) (protocol.ChatAttachment, error) {
-	sum := sha256.Sum256(data)
-	m.Image, m.Size = strings.ToLower(rand.Text()), len(data)
-	for part := range slices.Chunk(data, protocol.MaxImagePart) {
-		next := m
-		next.DataB64 = part
-		if err := c.callForDone(ctx, &next, &next.RequestID); err != nil {
-			return protocol.ChatAttachment{}, err
-		}
-		m.Offset += len(part)
-	}
-	return protocol.ChatAttachment{ID: m.Image, Name: name, SHA256: hex.EncodeToString(sum[:])}, nil
 }
 
 // Answer answers a request of a coding agent, for a person. An answer that comes too late is

@@ -30,8 +30,6 @@ func (p *Peer) attributedCopy(m protocol.Message, wireID string) protocol.Messag
 		return p.attributedNote(out, wireID)
 	case *protocol.ChatSend:
 		out.AgentID, out.By = p.speakerOf(out.By)
-	case *protocol.ChatImage:
-		out.AgentID, out.By = p.speakerOf(out.By)
 	case *protocol.ChatAnswer:
 		_, out.By = p.speakerOf(out.By)
 	case *protocol.ChatInterrupt:

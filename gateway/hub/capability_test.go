@@ -72,7 +72,6 @@ func samples() []protocol.Message {
 		&protocol.ChatSubscribe{RequestID: "r", SessionID: "x"},
 		&protocol.ChatUnsubscribe{RequestID: "r", SessionID: "x"},
 		&protocol.ChatSend{RequestID: "r", SessionID: "x", Text: "x"},
-		&protocol.ChatImage{RequestID: "r", SessionID: "x", Image: "i", Size: 1, DataB64: []byte("x")},
 		&protocol.ChatAnswer{RequestID: "r", SessionID: "x", Request: "t"},
 		&protocol.ChatInterrupt{RequestID: "r", SessionID: "x"},
 		&protocol.ChatAsk{RequestID: "r", SessionID: "x", Tool: "x", Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}},

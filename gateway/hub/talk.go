@@ -67,7 +67,7 @@ func (s *session) noChatText() string {
 // isForChat reports whether m is for a coding agent.
 func isForChat(m protocol.Message) bool {
 	switch m.(type) {
-	case *protocol.ChatSend, *protocol.ChatImage, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
 		return true
 	}
 	return false

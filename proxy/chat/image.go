@@ -21,8 +21,12 @@ type Image struct {
 // ImageTypes are those that agents take.
 var ImageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// mostImageName bounds an image's name, in bytes.
-const mostImageName = 80
+// Bounds of the images of one prompt.
+const (
+	MaxImages     = 4
+	MaxImage      = 15 << 18 // in bytes: 5 MiB in base64, the limit of models
+	mostImageName = 80       // bytes of its name
+)
 
 // NewImage makes an image of what a file holds. Its type comes from the content, not from the name.
 func NewImage(name string, data []byte) (Image, error) {
@@ -31,8 +35,8 @@ func NewImage(name string, data []byte) (Image, error) {
 	switch {
 	case len(data) == 0:
 		return i, errors.New("it is empty")
-	case len(data) > protocol.MaxImage:
-		return i, fmt.Errorf("it is longer than %d bytes", protocol.MaxImage)
+	case len(data) > MaxImage:
+		return i, fmt.Errorf("it is longer than %d bytes", MaxImage)
 	case !slices.Contains(ImageTypes, i.Type):
 		return i, fmt.Errorf("it is not a PNG, JPEG, GIF or WebP image, but %s", i.Type)
 	}
@@ -86,8 +90,8 @@ func (s *Session) ImageRefusal() error {
 
 // SendImages is Send with images.
 func (s *Session) SendImages(by, text string, images []Image) error {
-	if len(images) > protocol.MaxImages {
-		return fmt.Errorf("%d images: the most with a prompt is %d", len(images), protocol.MaxImages)
+	if len(images) > MaxImages {
+		return fmt.Errorf("%d images: the most with a prompt is %d", len(images), MaxImages)
 	}
 	if len(images) > 0 {
 		if err := s.ImageRefusal(); err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/protocol"
 	"terminalproxy/proxy/chat"
 )
 
@@ -40,7 +39,7 @@ func TestAnImagesBytesDecideItsType(t *testing.T) {
 	}
 	for content, want := range map[string]string{
 		"": "it is empty", "hello": "it is not a PNG, JPEG, GIF or WebP image, but text/plain", "<svg xmlns='http://www.w3.org/2000/svg'/>": "but text/",
-		"BM" + strings.Repeat("x", 60): "but image/bmp", png + strings.Repeat("x", protocol.MaxImage): "it is longer than 3932160 bytes",
+		"BM" + strings.Repeat("x", 60): "but image/bmp", png + strings.Repeat("x", 15<<18): "it is longer than 3932160 bytes",
 	} {
 		_, err := chat.NewImage("a.png", []byte(content))
 		require.ErrorContains(t, err, want)

@@ -151,7 +151,6 @@ var needs = map[string]Can{
 	"chat.subscribe":           Look,
 	"chat.unsubscribe":         Look,
 	"chat.send":                Type | Forward,
-	"chat.image":               Forward,
 	"chat.answer":              Forward,
 	"chat.interrupt":           Type | Restrict,
 	"chat.ask":                 Ask,

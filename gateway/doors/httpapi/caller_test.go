@@ -91,7 +91,7 @@ func plain(_ context.Context, m protocol.Message) (protocol.Message, error) {
 		return &protocol.ChatRecords{SessionID: m.SessionID, Lost: 2, Records: []protocol.ChatRecord{
 			{Number: m.After + 3, At: 5, Request: &protocol.ChatRequest{ID: "t1", Tool: "Bash", Input: []byte(`{"command":"make"}`), Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}}},
 		}}, nil
-	case *protocol.ControlRelease, *protocol.ControlDecide, *protocol.Note, *protocol.ChatSend, *protocol.ChatImage, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+	case *protocol.ControlRelease, *protocol.ControlDecide, *protocol.Note, *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
 		return &protocol.Done{RequestID: id}, nil
 	}
 	return nil, fmt.Errorf("unexpected %s", protocol.KindOf(m))

@@ -44,11 +44,6 @@ func (a *API) chatSend(v Caller, w http.ResponseWriter, r *http.Request) (any, e
 	return forwardBody[*protocol.ChatSend, *protocol.Done](v, w, r)
 }
 
-// chatImage forwards a part of an image for a prompt.
-func (a *API) chatImage(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
-	return forwardBody[*protocol.ChatImage, *protocol.Done](v, w, r)
-}
-
 // chatAnswer answers a request of the coding agent.
 func (a *API) chatAnswer(v Caller, w http.ResponseWriter, r *http.Request) (any, error) {
 	return forwardBody[*protocol.ChatAnswer, *protocol.Done](v, w, r)

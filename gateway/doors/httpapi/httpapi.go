@@ -118,7 +118,6 @@ func routes() []route {
 		{http.MethodGet, "/v1/sessions/{id}/events", everyRole, (*API).streamEvents},
 		{http.MethodGet, "/v1/sessions/{id}/chat", everyRole, (*API).readChat},
 		{http.MethodPost, "/v1/sessions/{id}/chat/send", writers, (*API).chatSend},
-		{http.MethodPost, "/v1/sessions/{id}/chat/image", ownersOnly, (*API).chatImage},
 		{http.MethodPost, "/v1/sessions/{id}/chat/answer", ownersOnly, (*API).chatAnswer},
 		{http.MethodPost, "/v1/sessions/{id}/chat/interrupt", writers, (*API).chatInterrupt},
 		{http.MethodPost, "/v1/sessions/{id}/input", agentsOnly, (*API).typeInput},

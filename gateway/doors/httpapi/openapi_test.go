@@ -30,7 +30,7 @@ var described = map[string]any{
 	"Input": protocol.Input{}, "Wait": protocol.Wait{}, "ControlRequest": protocol.ControlRequest{}, "ControlRelease": protocol.ControlRelease{}, "ControlDecide": protocol.ControlDecide{},
 	"ChatRecords": protocol.ChatRecords{}, "ChatRecord": protocol.ChatRecord{}, "ChatItem": protocol.ChatItem{}, "ChatPiece": protocol.ChatPiece{}, "ChatRequest": protocol.ChatRequest{},
 	"ChatChoice": protocol.ChatChoice{}, "ChatQuestion": protocol.ChatQuestion{}, "ChatOption": protocol.ChatOption{}, "ChatReply": protocol.ChatReply{},
-	"ChatClosed": protocol.ChatClosed{}, "ChatTurn": protocol.ChatTurn{}, "ChatSend": protocol.ChatSend{}, "ChatAttachment": protocol.ChatAttachment{}, "ChatImage": protocol.ChatImage{}, "ChatAnswer": protocol.ChatAnswer{}, "ChatInterrupt": protocol.ChatInterrupt{},
+	"ChatClosed": protocol.ChatClosed{}, "ChatTurn": protocol.ChatTurn{}, "ChatSend": protocol.ChatSend{}, "ChatAnswer": protocol.ChatAnswer{}, "ChatInterrupt": protocol.ChatInterrupt{},
 	"Decision": protocol.Decision{}, "Incomplete": protocol.Incomplete{}, "Message": protocol.Note{}, "InputPart": protocol.InputPart{}, "PartResult": protocol.PartResult{}, "UntilResult": protocol.UntilResult{}, "Wrap": protocol.Wrap{}, "Link": protocol.Link{},
 }
 
@@ -51,7 +51,7 @@ var words = map[reflect.Type][]any{
 }
 
 // requestTypes are bodies: they leave out what the path or the gateway sets.
-var requestTypes = []string{"Input", "Wait", "ControlRequest", "ControlRelease", "ControlDecide", "Message", "ChatSend", "ChatImage", "ChatAnswer", "ChatInterrupt"}
+var requestTypes = []string{"Input", "Wait", "ControlRequest", "ControlRelease", "ControlDecide", "Message", "ChatSend", "ChatAnswer", "ChatInterrupt"}
 
 func schemaOf(t reflect.Type) map[string]any {
 	if allowed, ok := words[t]; ok {

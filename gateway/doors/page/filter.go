@@ -64,8 +64,6 @@ func (f *filter) authorize(m protocol.Message) *protocol.Error {
 		m.By = pageName
 	case *protocol.ChatSend:
 		m.By = pageName
-	case *protocol.ChatImage:
-		m.By = pageName
 	case *protocol.ChatAnswer:
 		m.By = pageName
 	case *protocol.ChatInterrupt:
@@ -87,7 +85,7 @@ func (f *filter) authorize(m protocol.Message) *protocol.Error {
 // frameLimit returns the maximum size of m's frame, in bytes.
 func frameLimit(m protocol.Message) int {
 	switch m.(type) {
-	case *protocol.ChatSend, *protocol.ChatImage, *protocol.ChatAnswer:
+	case *protocol.ChatSend, *protocol.ChatAnswer:
 		return protocol.MaxAgentMessage
 	}
 	return maxForwarded

@@ -226,12 +226,6 @@ interface ChatRecords {
   lost?: number;
 }
 
-interface ChatAttachment {
-  id: string;
-  name: string;
-  sha256: string;
-}
-
 interface RecordInfo {
   recordId: string;
   sessionId?: string;
@@ -321,7 +315,6 @@ interface SecretReply {
 interface ChatSend {
   sessionId: string;
   text: string;
-  images?: ChatAttachment[];
   keyNo: number;
   at: number;
   signatureB64?: string;
@@ -406,12 +399,6 @@ interface Outgoing {
   'chat.subscribe': Named & {after?: number};
   'chat.unsubscribe': Named;
   'chat.send': ChatSend;
-  'chat.image': Named & {
-    image: string;
-    size: number;
-    offset: number;
-    dataB64: string;
-  };
   'chat.answer': ChatAnswer;
   'chat.interrupt': Named;
   'secret.watch': object;

@@ -47,7 +47,6 @@ func TestTheScriptsKnowTheMessages(t *testing.T) {
 		"ChatTurn":           protocol.ChatTurn{},
 		"ChatRecord":         protocol.ChatRecord{},
 		"ChatRecords":        protocol.ChatRecords{},
-		"ChatAttachment":     protocol.ChatAttachment{},
 		"ChatSend":           protocol.ChatSend{},
 		"ChatAnswer":         protocol.ChatAnswer{},
 		"RecordInfo":         protocol.RecordInfo{},

@@ -23,7 +23,6 @@ type chatHandler struct {
 	verifier *verifier
 	typists  *typists
 	actions  *actionQueue
-	uploads  uploads // owned by the link's goroutine
 }
 
 // handleChat acts on a message in the conversation with a coding agent.
@@ -47,8 +46,6 @@ func (p *chatHandler) handleChat(m protocol.Message) {
 		p.Chat.Unsubscribe()
 	case *protocol.ChatSend:
 		p.sendPrompt(m)
-	case *protocol.ChatImage:
-		p.receiveImage(m)
 	case *protocol.ChatAnswer:
 		p.answerRequest(m)
 	case *protocol.ChatInterrupt:
@@ -67,11 +64,6 @@ func (p *chatHandler) sendPrompt(m *protocol.ChatSend) {
 		sendRefusal(p.Link, m.RequestID, reason)
 		return
 	}
-	images, reason := p.attachedImages(m)
-	if reason != nil {
-		sendRefusal(p.Link, m.RequestID, reason)
-		return
-	}
 	done := &protocol.Done{RequestID: m.RequestID}
 	check := func(st control.State) (control.Agent, error) {
 		from, err := checkMayTalk(st, m.AgentID)
@@ -84,12 +76,12 @@ func (p *chatHandler) sendPrompt(m *protocol.ChatSend) {
 		if from.ID != "" {
 			by = "agent " + from.Name
 		}
-		p.Recorder.RecordPrompt(record.Prompt, from, by, m.RequestID, labelImages(m.Text, images))
+		p.Recorder.RecordPrompt(record.Prompt, from, by, m.RequestID, m.Text)
 		done.Waiting = p.Chat.WaitReason()
 		if from.ID != "" {
 			return p.Chat.SendForAgent(by, m.Text, mayAct)
 		}
-		return p.Chat.Send(by, m.Text, images)
+		return p.Chat.Send(by, m.Text)
 	})
 }
 

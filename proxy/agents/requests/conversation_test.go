@@ -20,17 +20,12 @@ type talked struct {
 	did  []string
 	open []string
 	fail error
-
-	noImages error
 }
 
 func (c *talked) Subscribe(uint64) { c.did = append(c.did, "subscribe") }
 func (c *talked) Unsubscribe()     { c.did = append(c.did, "unsubscribe") }
 
-func (c *talked) Send(by, text string, images []chat.Image) error {
-	for _, i := range images {
-		text += " " + i.Type + " " + string(i.Data)
-	}
+func (c *talked) Send(by, text string) error {
 	c.did = append(c.did, by+": "+text)
 	return c.fail
 }
@@ -39,10 +34,9 @@ func (c *talked) SendForAgent(by, text string, mayAct chat.MayAct) error {
 	if err := mayAct(); err != nil {
 		return err
 	}
-	return c.Send(by, text, nil)
+	return c.Send(by, text)
 }
 
-func (c *talked) ImageRefusal() error          { return c.noImages }
 func (c *talked) WaitReason() protocol.Waiting { return "" }
 
 func (c *talked) Answer(id, by string, a protocol.ChatReply) error {

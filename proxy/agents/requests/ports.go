@@ -250,9 +250,7 @@ type Conversation interface {
 	// Send says something to the coding agent for the person by, and SendForAgent for another
 	// agent. The error is [chat.ErrOver], or a sentence. mayAct is called when the action is in the
 	// journal, and again by the driver; its error prevents the action.
-	Send(by, text string, images []chat.Image) error
-	// ImageRefusal returns why the coding agent takes no images, or nil.
-	ImageRefusal() error
+	Send(by, text string) error
 	SendForAgent(by, text string, mayAct chat.MayAct) error
 	// WaitReason returns what a prompt would wait for now, or "".
 	WaitReason() protocol.Waiting

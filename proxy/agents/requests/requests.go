@@ -15,7 +15,7 @@
 //	typists      typists.go       an owner's keys from elsewhere; secret.go, answers to programs
 //	verifier     verifier.go      who signed a message
 //	messenger    notes.go         messages between agents and people; inbox.go, composer.go
-//	chatHandler  conversation.go  the conversation with a coding agent; image.go
+//	chatHandler  conversation.go  the conversation with a coding agent
 //	outsiders    outsiders.go     other agents' requests in it
 //	actionQueue  actions.go       the goroutine that chatHandler and outsiders act on
 //	Line         line.go          the line shared with the user
@@ -182,7 +182,7 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 	case *protocol.Subscribed:
 		h.Observer.SetSubscribed(m.On)
 	case *protocol.ChatSubscribe, *protocol.ChatUnsubscribe, *protocol.ChatSend,
-		*protocol.ChatImage, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+		*protocol.ChatAnswer, *protocol.ChatInterrupt:
 		h.chat.handleChat(m)
 	case *protocol.ChatAsk:
 		h.outsiders.handleChatAsk(m)

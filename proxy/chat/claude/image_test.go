@@ -17,10 +17,3 @@ func TestAnImageIsABlock(t *testing.T) {
 	s.Turn()
 	require.Contains(t, s.CloseAndReadInput(), `"content":[{"text":"look","type":"text"},{"source":{"data":"aGkh","media_type":"image/png","type":"base64"},"type":"image"}]`)
 }
-
-// What would be typed is text.
-func TestTheInterfaceTakesNoImage(t *testing.T) {
-	s := chat.New("claude", claude.NewTUI(claude.TUIConfig{}))
-	require.ErrorContains(t, s.SendImages("you", "look", []chat.Image{{Name: "a.png", Type: "image/png", Data: []byte("x")}}),
-		"claude takes no images in its own interface: name the file's path in the prompt, or use gateway chat")
-}

@@ -245,11 +245,6 @@ func (d *TUI) standingCheck(mayAct chat.MayAct) (still func() bool) {
 	return func() bool { return mayAct.Refusal() == nil && stands() }
 }
 
-// ImageRefusal is that of [chat.ImageDriver].
-func (d *TUI) ImageRefusal() error {
-	return errors.New("takes no images in its own interface: name the file's path in the prompt, or use gateway chat")
-}
-
 // Interrupt is that of [chat.Driver].
 func (d *TUI) Interrupt(mayAct chat.MayAct) error {
 	still := d.standingCheck(mayAct)

@@ -225,12 +225,7 @@ func (r *Room) wasHiddenAt(at time.Time) bool {
 // Send, Answer and Interrupt are those of the conversation.
 
 // Send says something to the agent for a person.
-func (r *Room) Send(by, text string, images []chat.Image) error {
-	return r.Chat.SendImages(by, text, images)
-}
-
-// ImageRefusal says why the agent takes no images, nil if it does.
-func (r *Room) ImageRefusal() error { return r.Chat.ImageRefusal() }
+func (r *Room) Send(by, text string) error { return r.Chat.Send(by, text) }
 
 // SendForAgent says something to the agent for another agent.
 func (r *Room) SendForAgent(by, text string, mayAct chat.MayAct) error {

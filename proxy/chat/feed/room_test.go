@@ -249,7 +249,7 @@ func TestAnAnswerIsPassedOn(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "ada", late.By)
 	require.ErrorIs(t, r.Answer("a2", "bob", protocol.ChatReply{}), chat.ErrNoRequest)
-	require.NoError(t, r.Send("ada", "go", nil))
+	require.NoError(t, r.Send("ada", "go"))
 	require.NoError(t, r.Interrupt("ada"))
 }
 

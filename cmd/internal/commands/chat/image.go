@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/protocol"
 	"terminalproxy/proxy/chat"
 )
 
@@ -23,16 +22,16 @@ func addImageFlag(cmd *cobra.Command, files *[]string) {
 		nil,
 		fmt.Sprintf(
 			"send the image in `FILE` with the prompt: PNG, JPEG, GIF or WebP, at most 3.9 MB; "+
-				"up to %d times", protocol.MaxImages))
+				"up to %d times", chat.MaxImages))
 	// it fails for a missing flag
 	_ = cmd.MarkFlagFilename(cli.ImageFlag, "png", "jpg", "jpeg", "gif", "webp")
 }
 
 // readImages reads the files of --image.
 func readImages(files []string) (images []chat.Image, err error) {
-	if n := len(files); n > protocol.MaxImages {
+	if n := len(files); n > chat.MaxImages {
 		return nil, cli.Usage("--%s: %d images; the most with a prompt is %d", cli.ImageFlag, n,
-			protocol.MaxImages)
+			chat.MaxImages)
 	}
 	for _, name := range files {
 		i, err := readImage(name)
@@ -56,7 +55,7 @@ func readImage(name string) (i chat.Image, err error) {
 		return i, fmt.Errorf("%s: %w", name, causeOf(err))
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, protocol.MaxImage+1))
+	data, err := io.ReadAll(io.LimitReader(f, chat.MaxImage+1))
 	if err == nil {
 		i, err = chat.NewImage(name, data)
 	}
@@ -100,8 +99,8 @@ func (t *talk) attachesImage(line string) bool {
 // attachImage attaches the image in a file to the next line.
 func (t *talk) attachImage(name string) {
 	err := t.session.ImageRefusal()
-	if err == nil && len(t.images) == protocol.MaxImages {
-		err = fmt.Errorf("%s: the most with a prompt is %d", name, protocol.MaxImages)
+	if err == nil && len(t.images) == chat.MaxImages {
+		err = fmt.Errorf("%s: the most with a prompt is %d", name, chat.MaxImages)
 	}
 	var i chat.Image
 	if err == nil {

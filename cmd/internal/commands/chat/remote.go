@@ -34,13 +34,12 @@ func addChatHint(cmd *cobra.Command) *cobra.Command {
 // sendOptions are the options of gateway chat send.
 type sendOptions struct {
 	session, prompt, to string
-	files               []string // of images
 }
 
 func newChatSend(env *cli.Env) *cobra.Command {
 	var opts sendOptions
 	cmd := &cobra.Command{
-		Use:   "send ID TEXT [--to INNER] [--image FILE ...]",
+		Use:   "send ID TEXT [--to INNER]",
 		Short: "Send a prompt to the coding agent in a session",
 		Args:  cobra.ExactArgs(2),
 		Long: "send gives the coding agent in a session a prompt, even while it works. If the " +
@@ -50,8 +49,6 @@ func newChatSend(env *cli.Env) *cobra.Command {
 			"  gateway token create owner --role owner --save\n\n" +
 			"To a session without a user's terminal, a pipe or cron may send too, without a " +
 			"token.\n\n" +
-			"--image sends an image with it, to agents that accept one: not to claude in its " +
-			"own interface.\n\n" +
 			"With --to, the prompt goes to the coding agent in the session INNER, which runs " +
 			"inside ID: the agent in ID started it, or one of\n" +
 			"that agent's programs did.",
@@ -60,7 +57,6 @@ func newChatSend(env *cli.Env) *cobra.Command {
 			return runSend(cmd.Context(), env, opts)
 		},
 	}
-	addImageFlag(cmd, &opts.files)
 	cmd.Flags().StringVar(&opts.to, toFlag, "",
 		"send it to the coding agent in the session `INNER`, which runs inside ID")
 	// it fails for a missing flag
@@ -73,11 +69,7 @@ func runSend(ctx context.Context, env *cli.Env, opts sendOptions) error {
 	if strings.TrimSpace(opts.prompt) == "" {
 		return cli.Usage("chat send: the text is empty")
 	}
-	images, err := readImages(opts.files)
-	if err != nil {
-		return err
-	}
-	return chatSend(ctx, env, opts.session, opts.to, opts.prompt, images)
+	return chatSend(ctx, env, opts.session, opts.to, opts.prompt)
 }
 
 func newChatInterrupt(env *cli.Env) *cobra.Command {
@@ -233,7 +225,7 @@ func formatPromptWait(w protocol.Waiting) string {
 	}
 }
 
-func chatSend(ctx context.Context, env *cli.Env, id, to, prompt string, images []chat.Image) error {
+func chatSend(ctx context.Context, env *cli.Env, id, to, prompt string) error {
 	return env.WithViewer(cli.OnSession(ctx, id, func(c *client.Client, s protocol.SessionInfo) error {
 		s, err := findAddressee(ctx, c, s, to)
 		if err != nil {
@@ -244,14 +236,6 @@ func chatSend(ctx context.Context, env *cli.Env, id, to, prompt string, images [
 			return err
 		}
 		m := &protocol.ChatSend{SessionID: s.SessionID, By: personName(), Text: prompt}
-		for _, i := range images {
-			image, err := c.UploadImage(ctx, protocol.ChatImage{SessionID: s.SessionID, By: m.By},
-				i.Name, i.Data)
-			if err != nil {
-				return fmt.Errorf("--image %s: %w", i.Name, err)
-			}
-			m.Images = append(m.Images, image)
-		}
 		m.At = time.Now().UnixMilli()
 		m.KeyNo = uint64(m.At) //nolint:gosec // a time of now
 		if token != "" {

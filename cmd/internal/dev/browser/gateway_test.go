@@ -227,7 +227,7 @@ func (l *link) answer(m protocol.Message) {
 		l.catchUp(m.SessionID, m.After)
 	case *protocol.ChatUnsubscribe:
 		delete(l.talks, m.SessionID)
-	case *protocol.ChatSend, *protocol.ChatImage, *protocol.ChatAnswer, *protocol.ChatInterrupt:
+	case *protocol.ChatSend, *protocol.ChatAnswer, *protocol.ChatInterrupt:
 		if l.g.noChat != nil {
 			l.put(protocol.WithRequestID(l.g.noChat, protocol.RequestID(m)))
 			return

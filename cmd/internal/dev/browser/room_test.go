@@ -139,7 +139,7 @@ func (p *proxied) take(t *testing.T, m protocol.Message) {
 		if !p.signed(m.Signed(claude().StartedAt), m.SignatureB64) {
 			t.Error("a prompt that is not the page's")
 		}
-		err = p.room.Send("page-k3f9", m.Text, nil)
+		err = p.room.Send("page-k3f9", m.Text)
 	default:
 		return
 	}

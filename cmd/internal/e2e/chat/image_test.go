@@ -64,19 +64,7 @@ func TestImagesReachRealModels_Client(t *testing.T) {
 	}
 }
 
-// Claude Code reads nothing of the prompt, either.
-func TestClaudeInItsInterfaceTakesNoImage_Client(t *testing.T) {
-	world.Clients(t)
-	b := world.BesideClaudeIn(world.New(t))
-	writeDot(b.W, "dot.png")
-	b.Start(" --permission-mode default")
-	b.Person.Run("gateway chat send " + b.ID + " 'what do you see?' --image dot.png")
-	b.Person.Wait("claude takes no images in its own interface")
-	require.NotZero(t, b.Person.Status())
-	require.False(t, strings.Contains(b.W.MustGateway("chat", "log", b.ID), "what do you see?"))
-}
-
-// A file that is not an image is refused before any request to a gateway: each error names the flag
+// A file that is not an image is refused before the agent starts: each error names the flag
 // and the file.
 func TestAFileThatIsNotAnImageIsRefused(t *testing.T) {
 	w := world.New(t)
@@ -87,9 +75,7 @@ func TestAFileThatIsNotAnImageIsRefused(t *testing.T) {
 		"notes.png": "it is not a PNG, JPEG, GIF or WebP image, but text/plain", "empty.png": "it is empty", "big.png": "it is longer than 3932160 bytes",
 		"nowhere.png": "no such file or directory", ".": "not a regular file",
 	} {
-		for _, args := range [][]string{{"chat", "send", "x", "look", "--image", file}, {"chat", "look", "--image", file}} {
-			w.Gateway(args...).MustFail(t, 1, "--image "+file+": "+want)
-		}
+		w.Gateway("chat", "look", "--image", file).MustFail(t, 1, "--image "+file+": "+want)
 	}
 	w.Gateway("chat", "look", "--image", "a", "--image", "b", "--image", "c", "--image", "d", "--image", "e").MustFail(t, 2, "--image: 5 images; the most with a prompt is 4")
 }

@@ -73,12 +73,10 @@ var examples = map[string]example{
 			r.stay("talker '' sh -c 'echo ready; cat'", `ready`, "C-d")
 			_, status := r.s.RunToEnd("gateway token create owner --role owner --save")
 			require.Zero(r.w.T, status)
-			r.w.Write("shot.png", "")
 		},
 		steps: []step{
 			{line: "proxy --chat claude", skip: needsNPM + "TestClaudeBesideItsInterface_Client"},
 			{line: "gateway run --chat", skip: needsNPM + "TestAHostedAgentEndsWhicheverPeerIsKilled"},
-			{line: "--image shot.png", skip: "the scripted agent takes no images: TestAnImageIsSentRemotely_Client"},
 			{line: "gateway chat send ID --to INNER", skip: needsNPM + "TestAnAgentThatClaudeStartsAsksItsUser"},
 			{line: "gateway chat answer ID once", before: askApproval, during: (*pageRun).agree},
 			{line: "gateway chat answer ID refuse", before: askApproval},

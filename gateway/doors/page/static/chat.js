@@ -4,7 +4,6 @@ import {nextKeyNo} from './typist.js';
 import {Talk} from './talk.js';
 import {Drawer} from './drawer.js';
 import {Card} from './card.js';
-import {uploadImage} from './images.js';
 import {countOpen} from './wording.js';
 
 const wide = matchMedia('(min-width: 1100px)'); // the drawer opens beside the screen
@@ -24,10 +23,7 @@ function compareCodePoints(a, b) {
 export const encodeSend = (m, startedAt) =>
   encodeText(
     `terminal-proxy.v1 chat.send\n${countedText(m.sessionId)} ${startedAt}\n` +
-      `${m.keyNo} ${m.at}\n${countedText(m.text)}\n` +
-      (m.images || [])
-        .map((i) => `${countedText(i.id)} ${countedText(i.name)} ${countedText(i.sha256)}\n`)
-        .join(''),
+      `${m.keyNo} ${m.at}\n${countedText(m.text)}\n`,
   );
 
 /** @param {ChatAnswer} m @param {number} startedAt */
@@ -285,16 +281,13 @@ export class Chats {
     });
   }
 
-  /** @param {string} sessionId @param {string} text @param {File[]} [files] */
-  async send(sessionId, text, files = []) {
-    /** @type {ChatAttachment[]} */
-    const images = [];
-    for (const f of files) images.push(await uploadImage(this.app.connection, sessionId, f));
+  /** @param {string} sessionId @param {string} text */
+  send(sessionId, text) {
     const at = Math.round(this.app.now());
-    /** @type {Message<'chat.send'>} */
-    const m = {type: 'chat.send', sessionId, text, keyNo: nextKeyNo(at), at};
-    if (images.length > 0) m.images = images;
-    return this.askSigned(m, encodeSend);
+    return this.askSigned(
+      {type: 'chat.send', sessionId, text, keyNo: nextKeyNo(at), at},
+      encodeSend,
+    );
   }
 
   /** @param {string} sessionId @param {string} request @param {ChatReply} answer */

@@ -1,7 +1,6 @@
 import {h, setText, setShown, orderChildren, announce} from './dom.js';
 import {spellText, cutHead} from './spell.js';
 import {Entry} from './item.js';
-import {ImagePicker} from './images.js';
 import {formatNumber} from './wording.js';
 
 const windowSize = 240; // entries in the document
@@ -62,7 +61,6 @@ export class Drawer {
   note = h('p', {class: 'hint', role: 'status', hidden: true});
   line = h('textarea', {rows: 1, autocomplete: 'off', enterKeyHint: 'send'});
   sendButton = h('button', {class: 'go'}, 'Send');
-  images = new ImagePicker(this.line, (words) => this.showNote(words));
 
   /** @param {Chats} chats @param {Session} session @param {Talk} talk */
   constructor(chats, session, talk) {
@@ -86,9 +84,6 @@ export class Drawer {
         h(
           'form',
           {class: 'prompt', onsubmit: (e) => this.send(e)},
-          this.images.list,
-          this.images.fileInput,
-          this.images.button,
           this.line,
           this.sendButton,
         ),
@@ -140,7 +135,7 @@ export class Drawer {
     );
     if (!this.chats.app.owner) return;
     this.line.disabled = over;
-    this.sendButton.disabled = this.images.button.disabled = over || this.isSending;
+    this.sendButton.disabled = over || this.isSending;
     this.line.placeholder = over
       ? 'The agent has ended'
       : state === 'working'
@@ -277,9 +272,6 @@ export class Drawer {
   async send(e) {
     e.preventDefault();
     const text = this.line.value;
-    const files = [...this.images.files];
-    if (text.trim() === '' && files.length > 0)
-      this.showNote('Write something with the image.', false);
     if (text.trim() === '' || this.isSending || this.line.disabled) return;
     const size = new TextEncoder().encode(text).length;
     if (size > mostPrompt)
@@ -288,8 +280,7 @@ export class Drawer {
       );
     this.isSending = this.sendButton.disabled = true;
     try {
-      await this.chats.send(this.talk.id, text, files);
-      this.images.remove(files);
+      await this.chats.send(this.talk.id, text);
       if (this.line.value === text) this.line.value = '';
       this.fitLine();
       this.showNote('');
