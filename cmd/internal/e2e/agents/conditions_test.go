@@ -1,9 +1,7 @@
 package agents_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -33,7 +31,7 @@ var doors = map[string]func(w *world.World) door{
 	},
 	"command line": func(w *world.World) door {
 		id := w.Session()
-		w.MustGateway("request", id, "--reason", "test")
+		w.RequestGrant(id)
 		return func(line, fact, value string) (met bool, rows string) {
 			if value != "" {
 				fact += "=" + value
@@ -46,57 +44,61 @@ var doors = map[string]func(w *world.World) door{
 		c, at := w.Caller(), "/v1/sessions/"+w.Session()
 		c.Do("POST", at+"/control/request", `{"level":"drive","reason":"test"}`, 200)
 		return func(line, fact, value string) (met bool, rows string) {
-			data, err := json.Marshal(line)
-			w.T.Helper()
-			require.NoError(w.T, err)
-			var typed protocol.InputResult
-			require.NoError(w.T, json.Unmarshal([]byte(c.Do("POST", at+"/input", `{"kind":"text","settleMs":250,"data":`+string(data)+`}`, 200)), &typed))
-			c.Do("POST", at+"/input", `{"kind":"keys","data":"enter"}`, 200)
-			until := fmt.Sprintf(`{%q:true}`, fact)
+			until := fmt.Sprintf(`{%q:%q}`, fact, value)
 			switch fact {
 			case "title-regex":
 				until = fmt.Sprintf(`{"titleRegex":%q}`, value)
-			case "text", "regex", "title", "gone":
-				until = fmt.Sprintf(`{%q:%q}`, fact, value)
 			case "idle":
-				until = `{"quietMs":` + strings.TrimSuffix(value, "ms") + `}`
+				until = `{"quietMs":300}`
+			case "waiting", "changed", "exit":
+				until = fmt.Sprintf(`{%q:true}`, fact)
 			}
-			got := world.Reply[protocol.WaitResult](w.T, c.Do("POST", at+"/wait", `{"until":`+until+`,"afterSeq":`+strconv.FormatUint(typed.Seq, 10)+`,"timeoutMs":60000}`, 200))
+			body := fmt.Sprintf(`{"kind":"text","settleMs":250,"data":%q}`, line)
+			typed := world.Reply[protocol.InputResult](w.T, c.Do("POST", at+"/input", body, 200))
+			c.Do("POST", at+"/input", `{"kind":"keys","data":"enter"}`, 200)
+			body = fmt.Sprintf(`{"until":%s,"afterSeq":%d,"timeoutMs":60000}`, until, typed.Seq)
+			got := world.Reply[protocol.WaitResult](w.T, c.Do("POST", at+"/wait", body, 200))
 			return got.Met, strings.Join(got.Frame.Screen.Lines, "\n")
 		}
 	},
 }
 
 // A wait after an input is met only by what follows the input: neither the line's echo nor the
-// prompt before it counts.
+// prompt before it counts. The sleeps are a program's work.
 func TestWaitsAfterAnInput(t *testing.T) {
 	t.Parallel()
 	for name, open := range doors {
 		t.Run(name, func(t *testing.T) {
 			w := world.New(t)
-			s := w.Terminal(80, 24)
+			w.Write("say", `printf '\033]2;%s\007' "$1"; printf '\033]9;4;%s\007' "$2"`)
+			s := w.Terminal(80, 40)
 			s.Run("proxy --agent --grant drive bash --norc --noprofile")
 			s.Wait("bash-")
-			w.Session()
+			id := w.Session()
 			send := open(w)
 			for _, c := range []struct{ line, fact, value, shown string }{
-				{"sleep 0.6; echo late", "text", "late", "late$"},
-				{"sleep 0.6; echo later", "regex", "late[r]", "later$"},
-				{"sleep 0.6; echo latest", "regex", "^latest$", "latest$"},
-				{"sleep 0.6; echo waited", "waiting", "", "waited$"},
-				{"sleep 0.6; true", "waiting", "", ""}, // prints nothing
+				{"sleep 0.3; echo late", "text", "late", "late$"},
+				{"sleep 0.3; echo later", "regex", "late[r]", "later$"},
+				{"sleep 0.3; echo latest", "regex", "^latest$", "latest$"},
+				{"sleep 0.3; echo waited", "waiting", "", "waited$"},
+				{"sleep 0.3; true", "waiting", "", ""}, // prints nothing
 				{"printf ones; printf two", "idle", "300ms", "onestwo"},
 				{"echo once", "changed", "", ""},
+				{"sleep 0.3; . ./say 'at work' '1;42'", "title", "t wo", ""},
+				{"sleep 0.3; . ./say 'At work' '3'", "title-regex", "^At", ""},
+				{"sleep 0.3; . ./say 'at work' '2;7'", "title", "at work", ""},
 			} {
 				s.Match(`bash-[0-9.]+[$#] ?\n`) // otherwise the shell repeats the line after its prompt
 				met, rows := send(c.line, c.fact, c.value)
 				require.True(t, met, "%v\n%s", c, rows)
 				require.Regexp(t, `(?m)^(\d+\| ?)?`+c.shown, rows, "%v", c) // some answers number the rows
 			}
-			met, rows := send("sleep 0.6; clear; echo cleared", "gone", "onestwo")
+			w.Until(func() bool { return strings.Contains(w.MustGateway("ls"), "at work [7%, error]") }, func() string { return w.MustGateway("ls") })
+			world.WaitRead(w, id, "\ntitle: at work; progress: 7%, error\n")
+			met, rows := send("sleep 0.3; clear; echo cleared", "gone", "onestwo")
 			require.True(t, met)
 			require.NotContains(t, rows, "onestwo")
-			met, _ = send("sleep 0.6; exit 3", "exit", "")
+			met, _ = send("sleep 0.3; exit 3", "exit", "")
 			require.True(t, met)
 			require.Equal(t, 3, s.Status())
 		})
@@ -107,76 +109,23 @@ func TestWaitsAfterAnInput(t *testing.T) {
 // program waits again, and says so, but not while the program works.
 func TestAWaitForTypedTextEndsWithTheProgramsWork(t *testing.T) {
 	t.Parallel()
-	for name, open := range doors {
-		if name == "HTTP" {
-			continue // here the caller says what counts
-		}
-		for program, c := range map[string]struct{ prompt, first, then string }{
-			"bash --norc --noprofile": {"bash-", "true world", "sleep 0.6; echo la'te'; true other"},
-			"python3 -q":              {">>>", "x = 'world'", "import time; time.sleep(0.6); print('la' + 'te'); x = 'other'"},
-		} {
-			t.Run(name+" "+program, func(t *testing.T) {
-				w := world.New(t, strings.Fields(program)[0])
-				s := w.Terminal(80, 24)
-				s.Run("proxy --agent --grant drive " + program)
-				s.Wait(c.prompt)
-				w.Session()
-				send := open(w)
-				for _, typed := range [][3]string{{c.first, "world", ""}, {c.then, "other", "late"}} {
-					met, rows := send(typed[0], "text", typed[1])
-					require.True(t, met, rows)
-					require.Contains(t, rows, "it stood there before Enter, and the program waits again")
-					require.Regexp(t, `(?m)^(\d+\| ?)?.*`+typed[2]+"$", rows, "it worked when the wait was met")
-				}
-				s.Close()
-			})
-		}
-	}
-}
-
-// A program's title and the progress of a long job can be waited for and are shown.
-func TestTitlesAndProgress(t *testing.T) {
-	t.Parallel()
-	for name, open := range doors {
-		t.Run(name, func(t *testing.T) {
-			w := world.New(t)
-			w.Write("say", `printf '\033]2;%s\007' "$1"; printf '\033]9;4;%s\007' "$2"`)
+	for program, c := range map[string]struct{ prompt, first, then string }{
+		"bash --norc --noprofile": {"bash-", "true world", "sleep 0.6; echo la'te'; true other"},
+		"python3 -q":              {">>>", "x = 'world'", "import time; time.sleep(0.6); print('la' + 'te'); x = 'other'"},
+	} {
+		t.Run(program, func(t *testing.T) {
+			w := world.New(t, strings.Fields(program)[0])
 			s := w.Terminal(80, 24)
-			s.Run("proxy --agent --grant drive bash --norc --noprofile")
-			s.Wait("bash-")
-			id := w.Session()
-			send := open(w)
-			for _, c := range []struct{ line, fact, value, listed string }{
-				{"sleep 0.6; . ./say 'at work' '1;42'", "title", "t wo", "at work [42%]"},
-				{"sleep 0.6; . ./say 'At work' '3'", "title-regex", "^At", "At work [under way]"},
-				{"sleep 0.6; . ./say 'at work' '2;7'", "title", "at work", "at work [7%, error]"}, // the state before the step
-				{"sleep 0.6; . ./say '' '0'; echo o''ver", "text", "over", ""},
-			} {
-				met, rows := send(c.line, c.fact, c.value)
-				require.True(t, met, "%v\n%s", c, rows)
-				w.Until(func() bool { // the list follows the newest snapshot
-					listed := w.MustGateway("ls")
-					return c.listed != "" && strings.Contains(listed, c.listed) || c.listed == "" && !strings.Contains(listed, "TITLE")
-				}, func() string { return w.MustGateway("ls") })
+			s.Run("proxy --agent --grant drive " + program)
+			s.Wait(c.prompt)
+			send := doors["command line"](w)
+			for _, typed := range [][3]string{{c.first, "world", ""}, {c.then, "other", "late"}} {
+				met, rows := send(typed[0], "text", typed[1])
+				require.True(t, met, rows)
+				require.Contains(t, rows, "it stood there before Enter, and the program waits again")
+				require.Regexp(t, `(?m)^(\d+\| ?)?.*`+typed[2]+"$", rows, "it worked when the wait was met")
 			}
-			met, rows := send(". ./say 'Build' '1;99'", "title", "Build")
-			require.True(t, met, rows)
-			w.Until(func() bool { return strings.Contains(w.MustGateway("read", id), "\ntitle: Build; progress: 99%\n") }, func() string { return w.MustGateway("read", id) })
-			require.Equal(t, 124, w.Gateway("wait", id, "--title", "build", "--timeout", "300ms").Status)
-			require.Zero(t, w.Gateway("wait", id, "--title-regex", "(?i)^build$").Status)
 			s.Close()
 		})
 	}
-}
-
-// The last part of an input is followed by its own echo.
-func TestTheEchoOfTheLastPartCounts(t *testing.T) {
-	w := world.New(t)
-	s, d := w.StartDriver("bash --norc --noprofile")
-	s.Wait("bash-")
-	d.WaitReady(0)
-	require.True(t, d.Wait(protocol.Until{Text: "echoed"}, d.TypeText("echoed"), world.Patience.Milliseconds()).Met)
-	seq := d.Wait(protocol.Until{QuietMs: 300}, 0, world.Patience.Milliseconds()).Seq
-	require.False(t, d.Wait(protocol.Until{Text: "echoed"}, seq, 300).Met, "it was there before")
-	s.Close()
 }

@@ -3,13 +3,10 @@ package agents_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"image/png"
 	"io"
-	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"terminalproxy/cmd/internal/e2e/world"
@@ -104,36 +101,6 @@ func TestAProgramDrivesVimOverHTTP(t *testing.T) {
 	require.Zero(t, s.Status())
 	require.Equal(t, "hello from a script\n", w.Content("notes.txt"))
 	c.Do("POST", at+"/input", `{"data":"x"}`, 410)
-	c.Client.CloseIdleConnections()
-	require.NoError(t, a.Session.Close())
-}
-
-// A wait ends when its caller leaves. Otherwise a session would run out of its 256 waits, since
-// agents change their minds.
-func TestCancelledWaitsLeaveRoom(t *testing.T) {
-	w := world.New(t)
-	s := w.Terminal(80, 24)
-	a := w.ServingAgent("claude", world.Eras[0])
-	s.Run("proxy --agent bash --norc -i")
-	id := w.Session()
-	c := w.Caller()
-	for range 6 {
-		ctx, cancel := context.WithCancel(w.Ctx)
-		var wg sync.WaitGroup
-		for range 50 {
-			wg.Go(func() { // ends with cancel
-				if resp, err := c.Ask(ctx, http.MethodPost, "/v1/sessions/"+id+"/wait", `{"until":{"exit":true}}`); err == nil {
-					_ = resp.Body.Close()
-				}
-			})
-		}
-		c.WaitPending(50)
-		cancel()
-		wg.Wait()
-		c.WaitPending(0)
-	}
-	require.Contains(t, c.Do("POST", "/v1/sessions/"+id+"/wait", `{"until":{"quietMs":1},"timeoutMs":60000}`, 200), `"met":true`)
-	s.QuitProgram("exit\n")
 	c.Client.CloseIdleConnections()
 	require.NoError(t, a.Session.Close())
 }

@@ -22,20 +22,3 @@ func TestAnAgentReadsThatOutputIsStopped(t *testing.T) {
 	reads("got one", true)
 	reads("output is stopped", false)
 }
-
-// A search says which rows are gone, both of a running program and of an ended one.
-func TestASearchNamesMissingRows(t *testing.T) {
-	w := world.New(t)
-	w.Agent("claude", world.Eras[0]).MustCall("terminal_list", nil, "there are no terminals") // its process serves beyond the program's end
-	st := w.Stage("proxy --agent sh -c 'seq 12000; echo ready; read x'; read x")
-	w.Until(func() bool { return strings.Contains(st.Sent(), "ready") }, st.Sent)
-	id := w.Session()
-	search := func(says string) {
-		w.Until(func() bool { return strings.Contains(w.Gateway("read", id, "--match", "^5$").Out, says) }, func() string { r := w.Gateway("read", id, "--match", "^5$"); return r.Out + r.Err })
-	}
-	search("no line matches; not searched: 19")
-	search(" rows before line 19")
-	st.TypeKeys("\n")
-	search("exited")
-	search("no line matches; not searched: ")
-}

@@ -245,19 +245,6 @@ func TestWaitingBehindSSHWithoutMarks_Root(t *testing.T) {
 	checkBusy(d, "something is shown all the time", 1500)
 }
 
-// A wait shows what the agent has not seen yet, as an input does.
-func TestAWaitShowsOnlyWhatIsNew(t *testing.T) {
-	w := world.New(t)
-	a := w.Agent("claude", world.Eras[1])
-	id, _ := a.RunProgram(world.Args{"program": "bash", "args": []string{"-c", "echo seen; read -r; echo new; read -r; seq 99; read -r; exit"}, "wait_for": "waiting"}, "\nseen\n")
-	a.MustCall("terminal_wait", world.Args{"terminal": id, "for": "text", "value": "never", "timeout_ms": 100}, "no match: timeout")
-	a.MustCall("terminal_send", world.Args{"terminal": id, "keys": []string{"enter"}, "look": "none"})
-	out := a.MustCall("terminal_wait", world.Args{"terminal": id, "for": "text", "value": "new"}, "matched", "| new")
-	require.NotContains(t, out, "seen\n")
-	a.MustCall("terminal_send", world.Args{"terminal": id, "keys": []string{"enter"}, "look": "none"})
-	a.MustCall("terminal_wait", world.Args{"terminal": id, "for": "waiting"}, " rows that you have not seen left the screen", "99")
-}
-
 // gdb's text interface edits its line in a window of the alternate screen. It waits for input at
 // its prompt, and not while a command runs.
 func TestADebuggerInWindowsWaits(t *testing.T) {
