@@ -91,12 +91,7 @@ func TestGrantKeyInTheNewEncodings(t *testing.T) {
 			s.Typed("\x1b[103;5:3u\x1b[93;5:3u")
 			w.Until(func() bool { return strings.Contains(w.Content("heard"), "93;5:3u") }, func() string { return "the releases: " + w.Content("heard") })
 			s.Wait(" allows · ")
-			pause := time.NewTicker(400 * time.Millisecond)
-			defer pause.Stop()
-			for strings.Contains(s.Screen(), " allows · ") {
-				s.Typed(c.press)
-				<-pause.C
-			}
+			s.AnswerBy(400*time.Millisecond, " allows · ", func() { s.Typed(c.press) })
 			require.Zero(t, asking.Wait().Status)
 			s.WaitTitle("[codex drives]")
 		})

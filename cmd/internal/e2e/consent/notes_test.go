@@ -1,7 +1,6 @@
 package consent_test
 
 import (
-	"strings"
 	"testing"
 
 	"terminalproxy/cmd/internal/e2e/world"
@@ -13,15 +12,9 @@ import (
 // the key would count as one press too many.
 func writeMessage(s *world.Terminal, text string) {
 	s.W.T.Helper()
-	const menu = "m writes to it"
-	pause := s.OpenMenuWith(menu)
-	for !strings.Contains(s.Screen(), "Enter sends") {
-		<-pause
-		if strings.Contains(s.Screen(), menu) {
-			s.Typed("m")
-			s.Wait("Enter sends")
-		}
-	}
+	s.OpenMenu("m writes to it")
+	s.Typed("m")
+	s.Wait("Enter sends")
 	s.Typed(text)
 	s.Wait(text)
 }

@@ -32,11 +32,11 @@ func TestAnOnlookerSeesWhatAgentsSeeR28(t *testing.T) {
 
 	other.Run("gateway attach --watch " + id)
 	other.Wait("ready")
-	s.OpenMenuWith("h hides")
+	s.OpenMenu("h hides")
 	s.Press("h")
 	other.Wait("the user hides this screen")
 	require.NotContains(t, other.Screen(), "ready")
-	s.OpenMenuWith("h shows it")
+	s.OpenMenu("h shows it")
 	s.Press("h")
 	other.Wait("ready")
 	s.Resize(50, 9)

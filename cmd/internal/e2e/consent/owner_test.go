@@ -202,7 +202,7 @@ func TestAnAgentIsMutedFromAnotherWindow(t *testing.T) {
 	o.Typed("y\n")
 	require.Zero(t, o.Status())
 	s.WaitShown("owner unmuted all agents")
-	s.OpenMenu() // otherwise the next request would have to wait
+	s.OpenMenu("Ctrl+G lets") // otherwise the next request would have to wait
 	s.Press("Escape")
 	s.WaitGone("Ctrl+G lets")
 	asking = w.Start("gateway", "request", id, "--reason", "now", "--as", "codex")
@@ -223,7 +223,7 @@ func TestAnOwnersAnswerToAnOldQuestionIsVoid(t *testing.T) {
 	o.Wait("[y/N]")
 	s.Answer(`C-\`)
 	require.Equal(t, 1, asking.Wait().Status)
-	s.OpenMenu() // otherwise the next request would have to wait
+	s.OpenMenu("Ctrl+G lets") // otherwise the next request would have to wait
 	s.Press("Escape")
 	s.WaitGone("Ctrl+G lets")
 	asking = w.Start("gateway", "request", id, "--reason", "something else", "--as", "codex")

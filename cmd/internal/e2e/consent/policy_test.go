@@ -81,7 +81,7 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	require.Zero(t, asking.Wait().Status)
 	w.MustGateway("release", id, "--as", "helper")
 	refusedAnnounced(s, func() *world.Running { return ask("--agent-token", token) })
-	s.OpenMenu()
+	s.OpenMenu("Ctrl+G lets")
 	s.Press("Enter") // dash sees it too
 	s.WaitGone("Ctrl+G lets")
 	asking = ask()

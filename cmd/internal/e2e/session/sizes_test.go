@@ -59,7 +59,7 @@ func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
 	// A person who leaves gives the size back, and has a restored terminal.
 	small.Press(`C-\`)
 	small.WaitShown("claude is stopped")
-	small.OpenMenuWith("d leaves")
+	small.OpenMenu("d leaves")
 	small.Press("d")
 	require.Zero(t, small.Status())
 	require.Equal(t, world.PlainModes, small.Format(world.Modes))

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -252,21 +251,5 @@ func (s *Terminal) WaitQuestion() {
 }
 
 func (s *Terminal) HasQuestion() bool { return strings.Contains(s.Screen(), "Ctrl+G allows") }
-
-// Answer presses a key until the question is gone: a key too soon after the question counts as an
-// accident.
-func (s *Terminal) Answer(key string) {
-	s.W.T.Helper()
-	s.WaitQuestion()
-	pause := time.NewTicker(400 * time.Millisecond)
-	defer pause.Stop()
-	for end := time.Now().Add(Patience); s.HasQuestion(); {
-		<-pause.C
-		if s.HasQuestion() {
-			s.Press(key)
-		}
-		require.True(s.W.T, time.Now().Before(end), "the question stays:\n%s", s.Screen())
-	}
-}
 
 func (s *Terminal) Close() { s.Tmux("kill-session") }
