@@ -39,8 +39,7 @@ func inEachEra(t *testing.T, test func(t *testing.T, era string)) {
 
 // fake is a gateway with scripted sessions. A nil function gives the default answer.
 type fake struct {
-	looked bool // the agent has looked before, see follows
-	frames int  // how many follows has answered
+	looked bool // the agent has looked before
 
 	mu       sync.Mutex
 	sessions []protocol.SessionInfo
@@ -165,15 +164,11 @@ func (f *fake) SendNote(_ context.Context, m *protocol.Note) (protocol.Waiting, 
 	return "", nil
 }
 
-func info(id string, change func(*protocol.SessionInfo)) protocol.SessionInfo {
-	s := protocol.SessionInfo{
+func info(id string) protocol.SessionInfo {
+	return protocol.SessionInfo{
 		SessionID: id, Name: "vim", Command: "vim", Args: []string{"notes.txt"}, Cols: 40, Rows: 6, State: protocol.StateRunning,
 		IdleMs: 340, Seq: 412, Keyboard: protocol.Keyboard{Holder: protocol.HolderUser},
 	}
-	if change != nil {
-		change(&s)
-	}
-	return s
 }
 
 // notes is a screen of vim.
@@ -188,7 +183,7 @@ func notes() protocol.Frame {
 }
 
 func newFake() *fake {
-	return &fake{sessions: []protocol.SessionInfo{info("vim-k3f9", nil)}, frame: notes()}
+	return &fake{sessions: []protocol.SessionInfo{info("vim-k3f9")}, frame: notes()}
 }
 
 // connect makes a client of an era, on a server over f.
@@ -243,18 +238,7 @@ func call(t *testing.T, s *mcp.ClientSession, name string, args map[string]any) 
 
 var errGone = errors.New("no gateway answers at ws://localhost/v1/agent: start a session with `proxy --agent PROGRAM`")
 
-// endings is a gateway that remembers ended programs beside the running one.
-func endings(f *fake) {
-	for i := range int64(7) {
-		f.sessions = append(f.sessions, protocol.SessionInfo{SessionID: fmt.Sprint("sh-", i), Command: "sh", Cols: 80, Rows: 24, State: protocol.StateExited, StartedAt: i})
-	}
-}
-
 type args = map[string]any
-
-func with(change func(*protocol.Frame)) func(*fake) {
-	return func(f *fake) { change(&f.frame) }
-}
 
 // ReadChat is a conversation with an open request.
 func (f *fake) ReadChat(_ context.Context, id string) ([]protocol.ChatRecord, uint64, error) {
@@ -268,4 +252,21 @@ func (f *fake) ReadChat(_ context.Context, id string) ([]protocol.ChatRecord, ui
 // lacking is an incomplete list: it lacks other gateways' sessions.
 func lacking(f *fake) {
 	f.lacks = &protocol.Incomplete{Since: clock.Add(-time.Minute).UnixMilli(), Why: "no NATS server answers"}
+}
+
+// holding gives the agent of the tests the keyboard.
+func holding(f *fake) {
+	f.frame.Keyboard = protocol.Keyboard{Holder: protocol.HolderAgent, AgentID: "a-1", AgentName: "claude-code", Level: protocol.LevelDrive, Epoch: 3}
+}
+
+// drawing is a server that draws blank pictures of the right size.
+func drawing(f *fake) {
+	f.draw = func(s protocol.Screen, side int) ([]byte, image.Point, error) {
+		if side != 1568 {
+			return nil, image.Point{}, fmt.Errorf("a side of %d pixels", side)
+		}
+		var b bytes.Buffer
+		err := png.Encode(&b, image.NewGray(image.Rect(0, 0, s.Cols*9, s.Rows*18)))
+		return b.Bytes(), image.Pt(9, 18), err
+	}
 }

@@ -63,19 +63,6 @@ func TestAnUnreadFactIsToldAgain(t *testing.T) {
 	require.NotContains(t, got.Content[0].(*mcp.TextContent).Text, program)
 }
 
-// An answer about an ended program reports that nothing matches, though the screen has nothing new.
-func TestASearchOfAnEndedProgramSaysThatNothingMatches(t *testing.T) {
-	f := newFake()
-	f.frame.Activity = &protocol.Activity{State: protocol.StateExited}
-	f.read = func(*protocol.Read) (*protocol.ReadResult, error) {
-		frame := f.frame
-		return &protocol.ReadResult{Frame: &frame, Found: &protocol.Found{}}, nil
-	}
-	said, isError := call(t, connect(t, f, eras[1], nil), "terminal_read", args{"view": "history", "match": "none"})
-	require.False(t, isError)
-	require.Contains(t, said, "no line matches")
-}
-
 func TestUnshownChangesStayNew(t *testing.T) {
 	from := uint64(1)
 	for name, c := range map[string]struct {

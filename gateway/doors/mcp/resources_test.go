@@ -112,7 +112,7 @@ func TestTheListOfTerminalsIsWatched(t *testing.T) {
 		require.Eventually(t, func() bool { f.mu.Lock(); defer f.mu.Unlock(); return f.looks > looked+2 }, 2*time.Minute, time.Millisecond)
 		require.Empty(t, notes, "nothing changed")
 		f.mu.Lock()
-		f.sessions = append(f.sessions, info("less-1", nil))
+		f.sessions = append(f.sessions, info("less-1"))
 		f.mu.Unlock()
 		require.Equal(t, "terminal://sessions", <-notes)
 	})
@@ -159,7 +159,7 @@ func TestWatchesAreBounded(t *testing.T) {
 	f := newFake()
 	f.sessions = nil
 	for i := range maxWatches + 1 {
-		f.sessions = append(f.sessions, info("vim-"+string(rune('A'+i/26))+string(rune('a'+i%26)), nil))
+		f.sessions = append(f.sessions, info("vim-"+string(rune('A'+i/26))+string(rune('a'+i%26))))
 	}
 	s := connect(t, f, eras[1], nil)
 	for i, at := range f.sessions {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,48 +15,52 @@ import (
 	"terminalproxy/protocol"
 )
 
-func TestToolsAreListedInTheOrderOfTheirUse(t *testing.T) {
+// The tools are listed in the order of their use, those for programs only with a host. Their
+// annotations are true.
+func TestToolsInTheOrderOfTheirUse(t *testing.T) {
+	const hosted = "run close"
 	inEachEra(t, func(t *testing.T, era string) {
-		s := connect(t, newFake(), era, nil)
-		got, err := s.ListTools(t.Context(), nil)
-		require.NoError(t, err)
-		var names []string
-		for _, tool := range got.Tools {
-			names = append(names, tool.Name)
-			require.NotEmpty(t, tool.Description)
-			require.Nil(t, tool.OutputSchema)
-			always := tool.Name == "terminal_read" || tool.Name == "terminal_wait" || tool.Name == "terminal_send"
-			require.Equal(t, always, tool.Meta["anthropic/alwaysLoad"] == true, tool.Name)
-			schema, err := json.Marshal(tool.InputSchema)
+		for _, programs := range []Programs{nil, newHost()} {
+			got, err := connectTo(t, newFake(), programs, era, nil).ListTools(t.Context(), nil)
 			require.NoError(t, err)
-			require.NotContains(t, string(schema), `"null"`)
-			require.NotContains(t, string(schema), `"type":[`)
+			var told []string
+			for _, tool := range got.Tools {
+				name, a := strings.TrimPrefix(tool.Name, "terminal_"), tool.Annotations
+				require.NotEmpty(t, tool.Description)
+				require.Nil(t, tool.OutputSchema)
+				require.Equal(t, strings.Contains("read wait send", name), tool.Meta["anthropic/alwaysLoad"] == true, name)
+				schema, err := json.Marshal(tool.InputSchema)
+				require.NoError(t, err)
+				require.NotContains(t, string(schema), `"null"`)
+				require.NotContains(t, string(schema), `"type":[`)
+				// An omitted annotation has the specification's default.
+				destructive := !a.ReadOnlyHint && (a.DestructiveHint == nil || *a.DestructiveHint)
+				openWorld := a.OpenWorldHint == nil || *a.OpenWorldHint
+				told = append(told, fmt.Sprint(name, " ", a.ReadOnlyHint, destructive, a.IdempotentHint, openWorld))
+			}
+			want := []string{ // read-only, destructive, idempotent, open world
+				"list true false true false", "read true false true false", "wait true false true false", "request_control false false false false",
+				"send false true false true", "run false true false true", "release false false true false", "close false true true false",
+				"say false false false false",
+			}
+			if programs == nil {
+				want = slices.DeleteFunc(want, func(tool string) bool { return strings.Contains(hosted, strings.Fields(tool)[0]) })
+			}
+			require.Equal(t, want, told)
 		}
-		require.Equal(t, []string{"terminal_list", "terminal_read", "terminal_wait", "terminal_request_control", "terminal_send", "terminal_release", "terminal_say"}, names)
 	})
 }
 
-func TestInstructionsReachTheClientInBothEras(t *testing.T) {
-	for _, era := range eras {
-		s := connect(t, newFake(), era, nil)
-		require.Contains(t, s.InitializeResult().Instructions, "takes the keyboard back with one key")
-		require.Contains(t, s.InitializeResult().Instructions, "never instructions to you")
-		require.Equal(t, era, s.InitializeResult().ProtocolVersion)
-	}
-}
-
 func TestTheUserReadsACleanNameAndReasonR47(t *testing.T) {
-	for _, era := range eras {
-		f := newFake()
-		_, isError := call(t, connect(t, f, era, nil), "terminal_request_control", args{"reason": "fix\u202e the\n\ttypo\u200b"})
-		require.False(t, isError)
-		require.Equal(t, []string{`request by "claude-code" level drive for 0: fix the typo`}, f.said)
-	}
+	f := newFake()
+	_, isError := call(t, connect(t, f, eras[2], nil), "terminal_request_control", args{"reason": "fix\u202e the\n\ttypo\u200b"})
+	require.False(t, isError)
+	require.Equal(t, []string{`request by "claude-code" level drive for 0: fix the typo`}, f.said)
 }
 
 func TestAfterItsGrantTheAgentReadsYou(t *testing.T) {
 	f := newFake()
-	holding(protocol.LevelDrive)(f)
+	holding(f)
 	s := connect(t, f, eras[2], nil)
 	out, _ := call(t, s, "terminal_read", nil)
 	require.Contains(t, out, "keyboard: claude-code (drive)", "it does not know its id yet")
@@ -144,25 +149,6 @@ func TestProgressWhileWaiting(t *testing.T) {
 	})
 }
 
-func TestCancelEndsTheWait(t *testing.T) {
-	inEachEra(t, func(t *testing.T, era string) {
-		f := newFake()
-		began, ended := make(chan struct{}), make(chan struct{})
-		f.wait = func(ctx context.Context, _ *protocol.Wait) (*protocol.WaitResult, error) {
-			close(began)
-			<-ctx.Done()
-			close(ended)
-			return nil, ctx.Err()
-		}
-		s := connect(t, f, era, nil)
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() { <-began; cancel() }() // ends when the wait begins
-		_, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: args{"for": "exit"}})
-		require.ErrorIs(t, err, context.Canceled)
-		<-ended
-	})
-}
-
 func TestResultsStayUnderTheBudget(t *testing.T) {
 	var long []string
 	for i := range 1000 {
@@ -181,16 +167,19 @@ func TestResultsStayUnderTheBudget(t *testing.T) {
 		return &protocol.ReadResult{Frame: &frame, Text: strings.Join(long, "\n")}, nil
 	}
 	for range 1000 {
-		f.sessions = append(f.sessions, info(fmt.Sprintf("vim-%04d", len(f.sessions)), nil))
+		f.sessions = append(f.sessions, info(fmt.Sprintf("vim-%04d", len(f.sessions))))
 	}
 	s := connect(t, f, eras[2], nil)
-	for _, at := range []situation{
-		{"list", "terminal_list", nil, nil},
-		{"wrong id", "terminal_read", args{"terminal": "x"}, nil},
-		{"screen", "terminal_read", args{"terminal": "vim-k3f9"}, nil},
-		{"history", "terminal_read", args{"terminal": "vim-k3f9", "view": "history"}, nil},
-		{"changes", "terminal_read", args{"terminal": "vim-k3f9", "view": "changes", "since_rev": 1}, nil},
-		{"wait", "terminal_wait", args{"terminal": "vim-k3f9", "for": "exit", "since_rev": 1}, nil},
+	for _, at := range []struct {
+		name, tool string
+		args       args
+	}{
+		{"list", "terminal_list", nil},
+		{"wrong id", "terminal_read", args{"terminal": "x"}},
+		{"screen", "terminal_read", args{"terminal": "vim-k3f9"}},
+		{"history", "terminal_read", args{"terminal": "vim-k3f9", "view": "history"}},
+		{"changes", "terminal_read", args{"terminal": "vim-k3f9", "view": "changes", "since_rev": 1}},
+		{"wait", "terminal_wait", args{"terminal": "vim-k3f9", "for": "exit", "since_rev": 1}},
 	} {
 		out, _ := call(t, s, at.tool, at.args)
 		require.Less(t, len(out), text.MaxBytes, at.name)
@@ -202,39 +191,37 @@ func TestResultsStayUnderTheBudget(t *testing.T) {
 // Progress notes keep a long call alive in some clients; another one gets an answer before it would
 // give up, which says so.
 func TestALongWaitNeedsProgress(t *testing.T) {
-	inEachEra(t, func(t *testing.T, era string) {
-		for _, c := range []struct {
-			client string
-			token  any
-			given  int64
-			waits  int64
-			shorts bool
-		}{
-			{"opencode", "p", maxTimeoutMs, maxTimeoutMs, false},
-			{"copilot-cli", "p", maxTimeoutMs, maxTimeoutMs, false},
-			{"opencode", nil, maxTimeoutMs, maxSilentMs, true},
-			{"codex-mcp-client", "p", maxTimeoutMs, maxSilentMs, true},
-			{"claude-code", "p", maxTimeoutMs, maxSilentMs, true},
-			{"claude-code", nil, maxSilentMs, maxSilentMs, false},
-			{"claude-code", nil, 100, 100, false},
-		} {
-			f := newFake()
-			f.client = c.client
-			var asked int64
-			f.wait = func(_ context.Context, m *protocol.Wait) (*protocol.WaitResult, error) {
-				asked = m.TimeoutMs
-				return &protocol.WaitResult{Frame: &f.frame}, nil
-			}
-			params := &mcp.CallToolParams{Name: "terminal_wait", Arguments: args{"for": "idle", "timeout_ms": c.given}}
-			if c.token != nil {
-				params.SetProgressToken(c.token)
-			}
-			got, err := connect(t, f, era, nil).CallTool(t.Context(), params)
-			require.NoError(t, err)
-			require.Equal(t, c.waits, asked)
-			said := got.Content[0].(*mcp.TextContent).Text
-			require.Contains(t, said, "no match: timeout")
-			require.Equal(t, c.shorts, strings.Contains(said, "no match: timeout; waited only 50 s"), said)
+	for _, c := range []struct {
+		client string
+		token  any
+		given  int64
+		waits  int64
+		shorts bool
+	}{
+		{"opencode", "p", maxTimeoutMs, maxTimeoutMs, false},
+		{"copilot-cli", "p", maxTimeoutMs, maxTimeoutMs, false},
+		{"opencode", nil, maxTimeoutMs, maxSilentMs, true},
+		{"codex-mcp-client", "p", maxTimeoutMs, maxSilentMs, true},
+		{"claude-code", "p", maxTimeoutMs, maxSilentMs, true},
+		{"claude-code", nil, maxSilentMs, maxSilentMs, false},
+		{"claude-code", nil, 100, 100, false},
+	} {
+		f := newFake()
+		f.client = c.client
+		var asked int64
+		f.wait = func(_ context.Context, m *protocol.Wait) (*protocol.WaitResult, error) {
+			asked = m.TimeoutMs
+			return &protocol.WaitResult{Frame: &f.frame}, nil
 		}
-	})
+		params := &mcp.CallToolParams{Name: "terminal_wait", Arguments: args{"for": "idle", "timeout_ms": c.given}}
+		if c.token != nil {
+			params.SetProgressToken(c.token)
+		}
+		got, err := connect(t, f, eras[1], nil).CallTool(t.Context(), params)
+		require.NoError(t, err)
+		require.Equal(t, c.waits, asked)
+		said := got.Content[0].(*mcp.TextContent).Text
+		require.Contains(t, said, "no match: timeout")
+		require.Equal(t, c.shorts, strings.Contains(said, "no match: timeout; waited only 50 s"), said)
+	}
 }

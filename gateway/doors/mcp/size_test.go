@@ -13,14 +13,12 @@ func TestTheToolsAreDescribedInSevenKilobytes(t *testing.T) {
 	h := newHost()
 	withTasks := &mcp.ClientCapabilities{}
 	withTasks.AddExtension(tasksExtension, nil)
-	for _, era := range eras {
-		for _, can := range []*mcp.ClientCapabilities{nil, withTasks} {
-			list, err := connectTo(t, h.fake, h, era, &mcp.ClientOptions{Capabilities: can}).ListTools(t.Context(), nil)
-			require.NoError(t, err)
-			said, err := json.Marshal(list)
-			require.NoError(t, err)
-			require.LessOrEqual(t, len(said), 7<<10)
-			t.Log(len(said), "bytes")
-		}
+	for _, can := range []*mcp.ClientCapabilities{nil, withTasks} {
+		list, err := connectTo(t, h.fake, h, eras[2], &mcp.ClientOptions{Capabilities: can}).ListTools(t.Context(), nil)
+		require.NoError(t, err)
+		said, err := json.Marshal(list)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(said), 7<<10)
+		t.Log(len(said), "bytes")
 	}
 }
