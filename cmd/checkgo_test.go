@@ -16,7 +16,11 @@ func TestMakeNamesTheGoThatItNeeds(t *testing.T) {
 		"echo go version go1.19.8 linux/amd64":   `Go 1\.26 or newer is needed, this is go1\.19\.8 \(.*/go\): https://go.dev/dl\n`,
 		"echo go version go1.9 linux/amd64":      `Go 1\.26 or newer is needed, this is go1\.9 \(.*\n`,
 		"echo go: no such toolchain >&2; exit 1": `Go 1\.26 or newer is needed, and .*/go answers: go: no such toolchain ?: https://go.dev/dl\n`,
+		"echo go version go1.25.1 linux/amd64":   `Go 1\.26 or newer is needed, this is go1\.25\.1 \(.*\n`,
+		"echo gccgo 12.2.0":                      `Go 1\.26 or newer is needed, this is gccgo .*\n`,
 		"echo go version go1.26.0 linux/amd64":   ``,
+		"echo go version go1.27rc1 linux/amd64":  ``,
+		"echo go version devel go1.30-ab12 x/y":  ``,
 		"echo go version go2.0 linux/amd64":      ``,
 	} {
 		bin := t.TempDir()

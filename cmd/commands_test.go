@@ -2,10 +2,7 @@ package cmd_test
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,36 +13,24 @@ import (
 // fills in what the arguments say and calls runX(ctx, env, opts). So the work of each command can be
 // called without cobra, and no flag is read where it acts.
 func TestCommandsHaveOneForm(t *testing.T) {
-	files, err := filepath.Glob("internal/commands/*/*.go")
-	require.NoError(t, err)
 	found, others := 0, []string(nil)
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		set := token.NewFileSet()
-		tree, err := parser.ParseFile(set, file, text, 0)
-		require.NoError(t, err)
-		source := func(n ast.Node) string {
-			return string(text[set.Position(n.Pos()).Offset:set.Position(n.End()).Offset])
-		}
-		ast.Inspect(tree, func(n ast.Node) bool {
+	eachSource(t, false, func(s *source) {
+		ast.Inspect(s.tree, func(n ast.Node) bool {
 			if f, ok := n.(*ast.FuncDecl); ok && strings.HasPrefix(f.Name.Name, "run") && f.Name.Name != "runManual" {
 				for _, p := range f.Type.Params.List {
-					require.NotEqual(t, "*cobra.Command", source(p.Type), "%s: %s works without cobra", file, f.Name.Name)
+					pointer, ok := p.Type.(*ast.StarExpr)
+					require.False(t, ok && isNamed(pointer.X, "cobra", "Command"), "%s: %s works without cobra", s.path, f.Name.Name)
 				}
 			}
 			if pair, ok := n.(*ast.KeyValueExpr); ok && isNamed(pair.Key, "RunE") {
 				found++
 				if !isPlainRun(pair.Value) {
-					others = append(others, set.Position(pair.Pos()).String())
+					others = append(others, s.at(pair))
 				}
 			}
 			return true
 		})
-	}
+	}, "cmd/internal/commands")
 	require.Greater(t, found, 40)
 	require.Empty(t, others, "RunE sets fields of opts, and calls runX")
 }
@@ -80,11 +65,14 @@ func isPlainRun(e ast.Expr) bool {
 	if does, ok := call.Fun.(*ast.Ident); ok {
 		return strings.HasPrefix(does.Name, "run")
 	}
-	usage, ok := call.Fun.(*ast.SelectorExpr)
-	return ok && isNamed(usage.X, "cli") && usage.Sel.Name == "Usage"
+	return isNamed(call.Fun, "cli", "Usage")
 }
 
-func isNamed(e ast.Expr, name string) bool {
+// isNamed reports whether an expression is a name, or a package's name and one of that package.
+func isNamed(e ast.Expr, names ...string) bool {
+	if selected, ok := e.(*ast.SelectorExpr); ok && len(names) == 2 {
+		return selected.Sel.Name == names[1] && isNamed(selected.X, names[0])
+	}
 	id, ok := e.(*ast.Ident)
-	return ok && id.Name == name
+	return ok && len(names) == 1 && id.Name == names[0]
 }

@@ -1,12 +1,16 @@
 package cmd_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os/exec"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,22 +21,32 @@ type listed struct {
 	ImportPath string
 	Imports    []string
 	Doc        string
-	Standard   bool
 }
 
-func list(t *testing.T, args ...string) []listed {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Imports,Doc,Standard"}, args...)...).Output()
-	require.NoError(t, err)
-	var all []listed
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+// list returns what go list says of all packages of the module.
+var list = sync.OnceValues(func() (all []listed, err error) {
+	out, err := exec.CommandContext(context.Background(), "go", "list", "-json=ImportPath,Imports,Doc", "terminalproxy/...").Output()
+	for d := json.NewDecoder(bytes.NewReader(out)); err == nil; {
 		var p listed
-		err := d.Decode(&p)
-		if err == io.EOF {
-			return all
+		if err = d.Decode(&p); err == nil {
+			all = append(all, p)
 		}
-		require.NoError(t, err)
-		all = append(all, p)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return all, err
+})
+
+// eachPackage passes on the packages whose paths begin with a prefix.
+func eachPackage(t *testing.T, prefix string, look func(p listed)) {
+	t.Helper()
+	all, err := list()
+	require.NoError(t, err)
+	for _, p := range all {
+		if strings.HasPrefix(p.ImportPath, prefix) {
+			look(p)
+		}
 	}
 }
 
@@ -101,8 +115,11 @@ func floorOf(top, sub string) (wing string, floor int) {
 
 // TestWings holds each import of proxy and of gateway to the floors.
 func TestWings(t *testing.T) {
-	for _, p := range list(t, "terminalproxy/proxy/...", "terminalproxy/gateway/...") {
+	eachPackage(t, "terminalproxy/", func(p listed) {
 		top, sub := room(p.ImportPath)
+		if floors[top] == nil {
+			return
+		}
 		from, floor := floorOf(top, sub)
 		require.NotEqual(t, -1, floor, "%s lies in no wing: docs/architecture.md has them", p.ImportPath)
 		for _, i := range p.Imports {
@@ -119,79 +136,61 @@ func TestWings(t *testing.T) {
 				require.Contains(t, pageImports, to, "%s imports %s: it is a client like others", p.ImportPath, i)
 			}
 		}
-	}
+	})
 }
 
-// TestCommandsStandAlone: a command of gateway imports what all commands share, and no other
-// command. What they share imports no command, and only the gateway's table knows them all.
+// A command of gateway imports what all commands share, and no other command. What they share
+// imports no command, and only the gateway's table knows them all.
 func TestCommandsStandAlone(t *testing.T) {
 	const commands, table = "terminalproxy/cmd/internal/commands/", "terminalproxy/cmd/gateway"
 	found := 0
-	for _, p := range list(t, "terminalproxy/cmd/...") {
+	eachPackage(t, "terminalproxy/cmd/", func(p listed) {
+		_, sub := room(p.ImportPath)
+		require.Regexp(t, `^(proxy|gateway|internal/.*)?$`, sub, "%s is no command that users install: it belongs into cmd/internal", p.ImportPath)
 		if strings.HasPrefix(p.ImportPath, commands) {
 			found++
 		}
 		for _, i := range p.Imports {
 			require.False(t, strings.HasPrefix(i, commands) && p.ImportPath != table, "%s imports %s: only %s does", p.ImportPath, i, table)
 		}
-	}
+	})
 	require.Greater(t, found, 8)
 }
 
 // Imports run downward only: cmd -> proxy, gateway -> protocol. proxy and gateway never meet.
+// protocol takes the standard library only, and no binary holds what is for tests.
 func TestImportDirections(t *testing.T) {
 	level := map[string]int{"cmd": 3, "proxy": 2, "gateway": 2, "protocol": 1}
-	for _, p := range list(t, "terminalproxy/...") {
+	eachPackage(t, "terminalproxy/", func(p listed) {
 		top, _ := room(p.ImportPath)
+		require.True(t, p.Doc != "" || p.ImportPath == "terminalproxy/cmd", "%s has no package comment", p.ImportPath)
 		if forTests[p.ImportPath] {
-			continue // no binary holds it
+			return
 		}
 		for _, i := range p.Imports {
 			require.False(t, forTests[i], "%s imports %s: that is for tests", p.ImportPath, i)
 			itop, _ := room(i)
-			if itop == "" {
-				if top == "protocol" {
-					require.NotContains(t, strings.Split(i, "/")[0], ".", "%s imports %s: protocol takes the standard library only", p.ImportPath, i)
-				}
-				continue
-			}
-			if itop != top {
+			if itop != "" && itop != top {
 				require.Less(t, level[itop], level[top], "%s imports %s: imports run downward", p.ImportPath, i)
 			}
+			isLibrary := strings.Contains(strings.Split(i, "/")[0], ".")
+			require.False(t, top == "protocol" && isLibrary, "%s imports %s", p.ImportPath, i)
 		}
-	}
+	})
 }
 
-// TestWhatUsersInstall: cmd holds the two binaries, and in internal what they share and what tests, measures and shows them.
-func TestWhatUsersInstall(t *testing.T) {
-	for _, p := range list(t, "terminalproxy/cmd/...") {
-		_, sub := room(p.ImportPath)
-		require.Regexp(t, `^(proxy|gateway|internal/.*)?$`, sub, "%s is no command that users install: it belongs into cmd/internal", p.ImportPath)
-	}
-}
-
-// TestEveryPackageSaysWhatItIs: one package comment each.
-func TestEveryPackageSaysWhatItIs(t *testing.T) {
-	for _, p := range list(t, "terminalproxy/...") {
-		if strings.HasSuffix(p.ImportPath, "/cmd") {
-			continue // holds these tests alone
-		}
-		require.NotEmpty(t, p.Doc, "%s has no package comment", p.ImportPath)
-	}
-}
-
-// TestFoldersAreNarrow: a folder shows at most a dozen doors.
+// A folder shows at most a dozen doors.
 func TestFoldersAreNarrow(t *testing.T) {
 	rooms := map[string]map[string]bool{}
-	for _, p := range list(t, "terminalproxy/...") {
+	eachPackage(t, "terminalproxy/", func(p listed) {
 		for at := p.ImportPath; path.Dir(at) != "."; at = path.Dir(at) {
-			if dir := path.Dir(at); rooms[dir] == nil {
-				rooms[dir] = map[string]bool{at: true}
-			} else {
-				rooms[dir][at] = true
+			dir := path.Dir(at)
+			if rooms[dir] == nil {
+				rooms[dir] = map[string]bool{}
 			}
+			rooms[dir][at] = true
 		}
-	}
+	})
 	for dir, doors := range rooms {
 		require.LessOrEqual(t, len(doors), 12, "%s has a folder more than a reader takes in: group them", dir)
 	}

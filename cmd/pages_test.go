@@ -37,10 +37,8 @@ type pageWords struct {
 
 // TestPages holds every page that people read to the limits above.
 func TestPages(t *testing.T) {
-	t.Parallel()
 	for _, path := range listPages(t) {
 		t.Run(strings.TrimPrefix(path, "../"), func(t *testing.T) {
-			t.Parallel()
 			source, err := os.ReadFile(path)
 			require.NoError(t, err)
 			require.NotRegexp(t, escapedBracket, inlineCode.ReplaceAllString(string(source), "code"), "the backslash takes the bracket from a link: write two")
@@ -131,27 +129,4 @@ func splitSentences(text string) []string {
 	text = inlineCode.ReplaceAllString(text, "code")
 	text = abbreviation.ReplaceAllString(text, "$1")
 	return slices.DeleteFunc(sentenceEnd.Split(text+" ", -1), func(s string) bool { return strings.TrimSpace(s) == "" })
-}
-
-func TestPagesAreCounted(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("word ", longSentence)
-	for _, test := range []struct {
-		name, page       string
-		lines, sentences wordCount
-	}{
-		{"a paragraph", "# Nobody\n\nOne sentence. Two\nlines of it.\n", wordCount{0, 2}, wordCount{0, 2}},
-		{"a fingerprint", "It types what is\nthere.\n", wordCount{1, 2}, wordCount{0, 1}},
-		{"in code", "It types `what is` there.\n```\nnobody\n```\n", wordCount{0, 1}, wordCount{0, 1}},
-		{"a list", "- " + long + "\n- " + long + "more. Short.\n", wordCount{0, 2}, wordCount{1, 3}},
-		{"a table", "| a | b |\n|---|---|\n| none | " + long + long + " |\n", wordCount{1, 3}, wordCount{0, 0}},
-		{"a link", "See [this " + long + "](https://example.org/a/b).\n", wordCount{0, 1}, wordCount{1, 1}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			got := countPage(test.page)
-			require.Equal(t, test.lines, got.lines)
-			require.Equal(t, test.sentences, got.sentences)
-		})
-	}
 }

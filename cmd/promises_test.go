@@ -2,7 +2,6 @@ package cmd_test
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,7 +32,7 @@ var (
 // once and names its tests, which exist. Each test is on the page under the numbers that its name
 // carries, TestPlays under those of its scenes.
 func TestPromisesAreTested(t *testing.T) {
-	promises, tests := readPromises(t), findTests(t, "..")
+	promises, tests := readPromises(t), findTests(t)
 	var wrong []string
 	for number, text := range promises {
 		named := namedTest.FindAllStringSubmatch(text, -1)
@@ -94,31 +93,14 @@ func readPromises(t *testing.T) map[int]string {
 	return promises
 }
 
-// findTests returns the folders of each test, benchmark and fuzz test beneath top, by its name.
-func findTests(t *testing.T, top string) map[string][]string {
+// findTests returns the folders of each test, benchmark and fuzz test, by its name.
+func findTests(t *testing.T) map[string][]string {
 	t.Helper()
 	tests := map[string][]string{}
-	require.NoError(t, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && slices.Contains([]string{"testdata", "node_modules", ".ci", ".git"}, d.Name()):
-			return filepath.SkipDir
-		case d.IsDir() || !strings.HasSuffix(path, "_test.go"):
-			return nil
+	eachSource(t, true, func(s *source) {
+		for _, m := range declaredTest.FindAllStringSubmatch(s.text, -1) {
+			tests[m[1]] = append(tests[m[1]], s.dir)
 		}
-		source, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		folder, err := filepath.Rel(top, filepath.Dir(path))
-		if err != nil {
-			return err
-		}
-		for _, m := range declaredTest.FindAllStringSubmatch(string(source), -1) {
-			tests[m[1]] = append(tests[m[1]], filepath.ToSlash(folder))
-		}
-		return nil
-	}))
+	}, everywhere...)
 	return tests
 }

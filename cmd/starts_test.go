@@ -2,10 +2,7 @@ package cmd_test
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,38 +12,19 @@ import (
 // A package compiles a regular expression where it is first used ([sync.OnceValue]), not at every
 // start of a program that may never use it.
 func TestNoStartCompilesARegexp(t *testing.T) {
-	looked := 0
-	for _, dir := range []string{"gateway", "proxy", "internal/cli", "internal/commands", "internal/config/settings", "internal/hooks/onevent", "../gateway", "../proxy", "../protocol"} {
-		require.NoError(t, filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-				return err
+	eachSource(t, false, func(s *source) {
+		for _, d := range s.tree.Decls {
+			vars, ok := d.(*ast.GenDecl)
+			if !ok || vars.Tok != token.VAR {
+				continue
 			}
-			looked++
-			set := token.NewFileSet()
-			file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
-			for _, d := range file.Decls {
-				if vars, ok := d.(*ast.GenDecl); ok && vars.Tok == token.VAR {
-					compilesNothing(t, set, vars)
-				}
-			}
-			return nil
-		}))
-	}
-	require.Greater(t, looked, 300)
-}
-
-// compilesNothing checks that no value of a declaration is a compiled expression; a function's body
-// runs only when it is called.
-func compilesNothing(t *testing.T, set *token.FileSet, vars *ast.GenDecl) {
-	t.Helper()
-	ast.Inspect(vars, func(n ast.Node) bool {
-		if _, ok := n.(*ast.FuncLit); ok {
-			return false
+			ast.Inspect(vars, func(n ast.Node) bool {
+				call, ok := n.(*ast.SelectorExpr)
+				require.False(t, ok && strings.HasPrefix(call.Sel.Name, "MustCompile"), "%s: compile it with sync.OnceValue", s.at(vars))
+				_, runsLater := n.(*ast.FuncLit)
+				return !runsLater
+			})
 		}
-		call, ok := n.(*ast.SelectorExpr)
-		compiles := ok && strings.HasPrefix(call.Sel.Name, "MustCompile")
-		require.False(t, compiles, "%s: compile it with sync.OnceValue", set.Position(vars.Pos()))
-		return true
-	})
+	}, "cmd/gateway", "cmd/proxy", "cmd/internal/cli", "cmd/internal/commands", "cmd/internal/config/settings", "cmd/internal/hooks/onevent",
+		"gateway", "proxy", "protocol")
 }

@@ -3,11 +3,7 @@ package cmd_test
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -78,7 +74,7 @@ type packageWords struct {
 // TestWords holds each package to the limits of wordRules.
 func TestWords(t *testing.T) {
 	var above []string
-	for pkg, counts := range countWords(t, "..") {
+	for pkg, counts := range countWords(t) {
 		for i, rule := range wordRules {
 			if c := counts[i]; c.isAbove(rule.limit) {
 				above = append(above, fmt.Sprintf("%s: %s: %d of %d: at most %d %%", pkg, rule.name, c.count, c.total, rule.limit))
@@ -89,18 +85,19 @@ func TestWords(t *testing.T) {
 	require.Empty(t, above, "see .github/CONTRIBUTING.md")
 }
 
-// countWords counts in all packages beneath a directory, by their paths.
-func countWords(t *testing.T, top string) map[string]wordCounts {
+// countWords counts in all packages, by their paths.
+func countWords(t *testing.T) map[string]wordCounts {
 	t.Helper()
 	all := map[string]*packageWords{}
-	for _, path := range listSources(t, top) {
-		pkg, err := filepath.Rel(top, filepath.Dir(path))
-		require.NoError(t, err)
-		if all[pkg] == nil {
-			all[pkg] = &packageWords{receivers: map[string]int{}}
+	eachSource(t, false, func(s *source) {
+		if strings.HasPrefix(s.dir, "cmd/internal/e2e") {
+			return
 		}
-		require.NoError(t, all[pkg].addFile(path))
-	}
+		if all[s.dir] == nil {
+			all[s.dir] = &packageWords{receivers: map[string]int{}}
+		}
+		all[s.dir].addFile(s)
+	}, everywhere...)
 	counts := map[string]wordCounts{}
 	for pkg, words := range all {
 		words.addMethods()
@@ -109,36 +106,9 @@ func countWords(t *testing.T, top string) map[string]wordCounts {
 	return counts
 }
 
-// listSources returns the Go files beneath a directory, without tests.
-func listSources(t *testing.T, top string) (paths []string) {
-	t.Helper()
-	skip := wordSet("testdata node_modules .ci .git e2e")
-	require.NoError(t, filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && skip[d.Name()]:
-			return filepath.SkipDir
-		case !d.IsDir() && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
-			paths = append(paths, path)
-		}
-		return nil
-	}))
-	return paths
-}
-
-func (p *packageWords) addFile(path string) error {
-	source, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, path, source, parser.ParseComments)
-	if err != nil {
-		return err
-	}
-	p.addLines(string(source), commentLines(files, file))
-	ast.Inspect(file, func(n ast.Node) bool {
+func (p *packageWords) addFile(s *source) {
+	p.addLines(s.text, commentLines(s.files, s.tree))
+	ast.Inspect(s.tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
 			p.addFunction(n)
@@ -163,7 +133,6 @@ func (p *packageWords) addFile(path string) error {
 		}
 		return true
 	})
-	return nil
 }
 
 // commentLines returns the numbers, from 1, of the lines that hold only a comment.
