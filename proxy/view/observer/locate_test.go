@@ -44,30 +44,10 @@ func TestTheAnswerToAPasswordIsNotLocatedR24(t *testing.T) {
 func TestTheWordUnderTheMouse(t *testing.T) {
 	o := newWatched(80, 4)
 	o.FeedNow([]byte("│< Yes >│日本 caffe\u0301│\r\n " + token + "\r\n" + strings.Repeat("w", 60)))
-	for _, c := range []struct {
-		row, col int
-		want     string
-	}{
-		{0, 0, ""},
-		{0, 1, "<"},
-		{0, 2, ""},
-		{0, 3, "Yes"},
-		{0, 5, "Yes"},
-		{0, 6, ""},
-		{0, 7, ">"},
-		{0, 8, ""},
-		{0, 9, "日本"},
-		{0, 10, "日本"},
-		{0, 12, "日本"},
-		{0, 13, ""},
-		{0, 14, "caffe\u0301"},
-		{0, 18, "caffe\u0301"},
-		{0, 19, ""},
-		{0, 60, ""},
-		{1, 5, dots(maxWord) + "…"},
-		{2, 30, strings.Repeat("w", maxWord) + "…"},
-		{3, 0, ""},
-	} {
-		require.Equal(t, c.want, o.WordAt(mouse.Cell{Row: c.row, Col: c.col}), "%d,%d", c.row, c.col)
+	for _, c := range corpus.Rows[struct {
+		Row, Col int
+		Want     string
+	}](t, "word") {
+		require.Equal(t, c.Want, o.WordAt(mouse.Cell{Row: c.Row, Col: c.Col}), "%+v", c)
 	}
 }

@@ -261,31 +261,6 @@ func TestTheEndOfTheProgram(t *testing.T) {
 	})
 }
 
-func TestAnswerToARead(t *testing.T) {
-	s := newStage(t, 30, 2)
-	s.print("one\r\n\x1b[31mtwo\x1b[m\r\nthree")
-	read := func(m protocol.Read) *protocol.ReadResult {
-		t.Helper()
-		r := &protocol.ReadResult{}
-		require.NoError(t, s.CompleteRead(s.now, &m, r))
-		return r
-	}
-	r := read(protocol.Read{Text: true})
-	require.Equal(t, []string{"two", "three"}, r.Frame.Screen.Lines)
-	require.Equal(t, "one\ntwo\nthree", r.Text)
-	require.Equal(t, "bash", r.Frame.Activity.Foreground)
-	require.Equal(t, "\x1b[0;31mtwo\x1b[0m", read(protocol.Read{Attributes: true}).Frame.Screen.Lines[0])
-	require.Equal(t, "one", read(protocol.Read{Text: true, Scrollback: 5}).Text)
-	far := uint64(7)
-	require.Error(t, s.CompleteRead(s.now, &protocol.Read{Scrollback: 1, FromLine: &far}, &protocol.ReadResult{}))
-
-	s.ControlChanged(s.now, true)
-	r = read(protocol.Read{Text: true, Scrollback: 5, Attributes: true})
-	require.Equal(t, []string{"", ""}, r.Frame.Screen.Lines)
-	require.Empty(t, r.Text)
-	require.Nil(t, r.Frame.Activity)
-}
-
 // Without agents the observer is the terminal that answers the program, and the screen that a
 // recording shows.
 func TestWithoutAgents(t *testing.T) {

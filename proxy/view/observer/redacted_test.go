@@ -12,7 +12,6 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/terminal/screen"
-	"terminalproxy/proxy/view/snapshot"
 )
 
 // a token of GitHub's shape, and one of Anthropic's.
@@ -29,45 +28,6 @@ func sent(t *testing.T, o *Observer) string {
 	all, err := json.Marshal([]any{whole, coloured, mustAnswer(t, o, &protocol.Read{Scrollback: protocol.MaxHistory}), o.rollingText()})
 	require.NoError(t, err)
 	return string(all)
-}
-
-func dots(n int) string { return strings.Repeat("•", n) }
-
-func TestFramesCoverSecretsR28(t *testing.T) {
-	o := newWatched(80, 4)
-	o.FeedNow([]byte("export GITHUB=1 " + token + " # x\r\n"))
-	f := o.Frame(time.Now())
-	require.Equal(t, "export GITHUB=1 "+dots(40)+" # x", f.Screen.Lines[0])
-	require.Equal(t, 1, f.Redactions)
-	require.NotContains(t, sent(t, o), token[4:])
-	require.Contains(t, o.model.RowText(0), token, "the user's own screen is as it was")
-}
-
-func TestNoRedactShowsThemR28(t *testing.T) {
-	o := newWatched(80, 4)
-	o.redacted.open = true
-	o.FeedNow([]byte(token))
-	require.Contains(t, o.Frame(time.Now()).Screen.Lines[0], token)
-	require.Contains(t, o.rollingText(), token)
-}
-
-// Over two rows, behind wide characters, and with its first part scrolled away.
-func TestWrappedR29(t *testing.T) {
-	o := newWatched(20, 3)
-	o.FeedNow([]byte("日本 " + token))
-	require.Equal(t, []string{"日本 " + dots(15), dots(20), dots(5)}, o.Frame(time.Now()).Screen.Lines)
-	require.Equal(t, 1, o.Frame(time.Now()).Redactions)
-	for range 6 {
-		require.NotContains(t, sent(t, o), "Ab3x")
-		o.FeedNow([]byte("\r\n"))
-	}
-	require.Contains(t, o.model.HistoryText(0), "Ab3x")
-}
-
-func TestBrokenByTheProgramAtTheEdgeR29(t *testing.T) {
-	o := newWatched(20, 3)
-	o.FeedNow([]byte("\x1b[?7l\x1b[H" + token[:20] + "\x1b[2H" + token[20:] + "\x1b[3H x"))
-	require.Equal(t, []string{dots(20), dots(20), " x"}, o.Frame(time.Now()).Screen.Lines)
 }
 
 // Byte by byte, no part of a token that the program prints ever appears in a frame.
@@ -95,50 +55,6 @@ func TestHalfPaintedR29(t *testing.T) {
 	}
 }
 
-// A row changes for an agent when it is covered or uncovered, though nothing was printed into it.
-func TestDifferencesR29(t *testing.T) {
-	o := newWatched(80, 4)
-	o.FeedNow([]byte("a row that stays as it is, and that is long enough to be worth leaving out\r\n"))
-	o.FeedNow([]byte("pip install hf_tra"))
-	first := shownFrame(o)
-	require.Equal(t, "pip install "+dots(6), first.Screen.Lines[1], "it may become a token")
-	o.FeedNow([]byte("\r\n"))
-	f := shownFrame(o)
-	shrinkToDelta(f, o.sent.findScreen(first.Seq), false)
-	require.Equal(t, []protocol.Row{{Row: 1, Text: "pip install hf_tra"}}, f.Changed)
-	require.NotEqual(t, first.Screen.Hash, f.Screen.Hash)
-
-	seq := shownFrame(o).Seq
-	o.FeedNow([]byte("a " + token + " b"))
-	f = shownFrame(o)
-	shrinkToDelta(f, o.sent.findScreen(seq), false)
-	require.Equal(t, []protocol.Row{{Row: 2, Text: "a " + dots(40) + " b"}}, f.Changed)
-}
-
-// Text that is not shown can neither be waited for nor be a condition.
-func TestNoWaitConfirmsAGuessR28(t *testing.T) {
-	o := newWatched(80, 4)
-	met := map[string]bool{}
-	wait := func(id string, u protocol.Until) {
-		c, err := snapshot.Compile(u)
-		require.NoError(t, err)
-		o.OpenWait(time.Now(), false, snapshot.Wait{ID: id, Condition: c, Done: func(snapshot.Result) { met[id] = true }}, func(err error) { require.NoError(t, err) })
-	}
-	wait("text", protocol.Until{Text: token[:10]})
-	wait("regex", protocol.Until{Regex: `ghp_[A-M]`})
-	wait("scrolled by", protocol.Until{Text: "Ab3xAb3x"})
-	wait("shown", protocol.Until{Text: "done " + dots(40) + "."})
-	for _, b := range []byte("done " + token + ".\r\n" + token + "\r\n\n\n\n\n\nready\r\n") {
-		o.FeedNow([]byte{b})
-	}
-	wait("later", protocol.Until{Regex: `Ab3x`})
-	wait("ready", protocol.Until{Text: "ready"})
-	require.Equal(t, map[string]bool{"shown": true, "ready": true}, met)
-	require.Error(t, o.CheckExpectation(&protocol.Expect{Text: token[:8]}))
-	wait("gone", protocol.Until{Gone: token[:8]})
-	require.True(t, met["gone"], "nor does it say when a token leaves the screen")
-}
-
 func TestTheRollingTextIsCutBehindASecretR28(t *testing.T) {
 	o := newWatched(80, 4)
 	for i := range 200 {
@@ -148,14 +64,6 @@ func TestTheRollingTextIsCutBehindASecretR28(t *testing.T) {
 		require.LessOrEqual(t, len([]rune(content)), protocol.ContentRunes)
 	}
 	require.Len(t, []rune(o.rollingText()), protocol.ContentRunes)
-}
-
-func TestTitleAndArgumentsR28(t *testing.T) {
-	o := newWatched(80, 4)
-	require.Equal(t, "Authorization: Bearer "+dots(len(claim)), o.Redact("Authorization: Bearer "+claim, -1))
-	o.FeedNow([]byte("\x1b]2;login " + token + " \u202eevil\U000e0041\a"))
-	require.Equal(t, "login "+dots(40)+" evil", o.Frame(time.Now()).Screen.Title)
-	require.Equal(t, "login "+dots(40)+" evil", o.waitView().Title(), "a wait confirms no guess")
 }
 
 // What a person cannot see is not sent, and text on the screen in an invisible style is named.

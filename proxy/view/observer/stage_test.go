@@ -50,6 +50,13 @@ type stage struct {
 	serves  []time.Time
 	spent   int      // how often much memory was
 	dark    []string // why nothing is recorded; "" while recording
+
+	// Of a play: an agent that follows, the last answer, the waits that were met, and the revision
+	// before the step.
+	follower follower
+	answer   any
+	met      []string
+	seen     uint64
 }
 
 func newStage(t testing.TB, cols, rows int) *stage {
@@ -168,11 +175,4 @@ func (s *stage) allVisible() string {
 	s.addColours(f)
 	plain := s.Frame(s.now)
 	return strings.Join(append(append(f.Screen.Lines, plain.Screen.Lines...), text, s.rollingText()), "\n")
-}
-
-func (s *stage) row(row int) string { return s.Frame(s.now).Screen.Lines[row] }
-
-func (s *stage) cursor() [2]int {
-	c := s.Frame(s.now).Screen.Cursor
-	return [2]int{c.Row, c.Col}
 }
