@@ -241,6 +241,8 @@ type Keyboard struct {
 	AskingReason string `json:"askingReason,omitempty"`
 	// AskingSince is when that agent asked.
 	AskingSince int64 `json:"askingSince,omitempty"`
+	// AskingSeconds is the time that a yes at the session's terminal gives; 0 has no end.
+	AskingSeconds int64 `json:"askingSeconds,omitempty"`
 }
 
 // The values of [Keyboard.HeldWhy]: what the agent's input waits for.

@@ -20,6 +20,7 @@ interface KeyboardState {
   askingLevel?: Level;
   askingReason?: string;
   askingSince?: number;
+  askingSeconds?: number;
 }
 
 interface Hidden {

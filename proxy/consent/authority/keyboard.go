@@ -1,6 +1,8 @@
 package authority
 
 import (
+	"time"
+
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
 )
@@ -23,7 +25,7 @@ func (a *Authority) Keyboard() protocol.Keyboard {
 		}
 	case control.Asked:
 		k.Asking, k.AskingLevel, k.AskingReason = st.Agent.Name, st.Level, st.Reason
-		k.AskingSince = protocol.Milli(st.Asked)
+		k.AskingSince, k.AskingSeconds = protocol.Milli(st.Asked), int64(st.For/time.Second)
 	case control.Observing:
 	}
 	return k

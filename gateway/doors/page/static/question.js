@@ -12,11 +12,11 @@ import {makeFold} from './fold.js';
 
 const lastRows = 6;
 const disarmFor = 300; // ms: a button that moved may be under a finger that meant another one
-const minutes = 10;
+const defaultSeconds = 600;
 
 /** @param {Session} session */
 const wishKey = ({keyboard: k}) =>
-  JSON.stringify([k.asking, k.askingLevel, k.askingReason, k.epoch]);
+  JSON.stringify([k.asking, k.askingLevel, k.askingReason, k.askingSeconds, k.epoch]);
 
 export class Question {
   /** @param {App} app @param {Session} session */
@@ -64,17 +64,19 @@ export class Question {
       this.buttons.append(h('p', {class: 'where'}, 'A person who may decide must answer this.'));
       return;
     }
+    const seconds = this.session.keyboard.askingSeconds || defaultSeconds;
+    const length = formatDuration(seconds * 1000);
     const give = (/** @type {Level} */ level) => () =>
       this.answer(
-        () => this.app.giveKeyboard(this.session, level, minutes * 60),
-        `you gave ${this.agent} ${minutes} minutes`,
+        () => this.app.giveKeyboard(this.session, level, seconds),
+        `you gave ${this.agent} ${length}`,
       );
     const typeOnly = this.session.keyboard.askingLevel === 'type';
     this.buttons.append(
       h(
         'button',
         {class: 'amber', onclick: give(typeOnly ? 'type' : 'drive')},
-        `Let it ${typeOnly ? 'write' : 'drive'} ${minutes} min`,
+        `Let it ${typeOnly ? 'write' : 'drive'} ${length}`,
       ),
       ...(typeOnly
         ? []
