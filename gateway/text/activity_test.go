@@ -9,27 +9,6 @@ import (
 	"terminalproxy/protocol"
 )
 
-func TestWaitingSaysHowItIsKnown(t *testing.T) {
-	two := 2
-	for want, a := range map[string]*protocol.Activity{
-		"reads the terminal":                              {State: "waiting", Evidence: []string{"tty-read"}},
-		"reads the terminal, whole lines":                 {State: "waiting", Evidence: []string{"tty-read", "canonical"}},
-		"polls the terminal":                              {State: "waiting", Evidence: []string{"tty-poll"}},
-		"shell prompt, by the shell's marks":              {State: "waiting", Evidence: []string{"shell-prompt", "tty-poll"}},
-		"shell prompt, by the shell's marks; last exit 2": {State: "waiting", Evidence: []string{"shell-prompt"}, LastExit: &two},
-		"crystal ball":                                    {State: "waiting", Evidence: []string{"crystal\nball"}},
-		"guess: ssh passes input on, and the program behind it is not seen": {State: "busy", Guess: "relay", Foreground: "ssh"},
-		"guess: the program sleeps, and the system does not say on what":    {State: "busy", Guess: "sleeping"},
-		"guess: node is quiet, but it always listens, also to other things": {State: "busy", Guess: "event-loop", Foreground: "node"},
-	} {
-		require.Equal(t, want, text.Waiting(a))
-	}
-	require.NotContains(t, text.Waiting(&protocol.Activity{State: "busy", Guess: "a\x1b[2Jhunch"}), "\x1b")
-	for _, a := range []*protocol.Activity{nil, {State: "busy"}, {State: "exited", Guess: "relay"}, {State: "busy", Evidence: []string{"tty-read"}}} {
-		require.Empty(t, text.Waiting(a))
-	}
-}
-
 // The frame of an answer is a moment younger than the wait's end: neither may lend the other its
 // certainty.
 func TestMetKeepsGuessesApart(t *testing.T) {

@@ -3,7 +3,6 @@ package text
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,21 +35,6 @@ func TestAListShowsWhatRunsAndTheNewestOfWhatEnded(t *testing.T) {
 	}
 	require.Equal(t, "d b a c 0", ids(SelectListed(used)), "the one first that the user used last")
 	require.Equal(t, "e0", all[0].SessionID, "what was given stays as it is")
-}
-
-func TestALineTellsWhichTerminalTheUserMeans(t *testing.T) {
-	now := time.Unix(2000, 0)
-	s := protocol.SessionInfo{
-		SessionID: "bash-1", Command: "/usr/bin/bash", Args: []string{"-l"}, Cwd: "/home", Cols: 80, Rows: 24, State: protocol.StateRunning,
-		Keyboard: protocol.Keyboard{Holder: protocol.HolderUser},
-	}
-	require.Equal(t, `bash-1 "bash -l" in "/home" 80x24 running idle 0ms keyboard: user`, Line(s, "", now))
-	s.Foreground, s.Directory, s.UsedAt = "bash", "/src", now.Add(-12*time.Second).UnixMilli()
-	require.Equal(t, `bash-1 "bash -l" in "/src" 80x24 running used 12s ago idle 0ms keyboard: user`, Line(s, "", now))
-	s.Foreground, s.UsedAt = "m\"ake", now.Add(time.Second).UnixMilli() // another clock
-	require.Equal(t, `bash-1 "bash -l" runs "m\"ake" in "/src" 80x24 running used 1s ago idle 0ms keyboard: user`, Line(s, "", now))
-	s.State = protocol.StateExited
-	require.Equal(t, `bash-1 exited 0`, Line(s, "", now))
 }
 
 func TestFind(t *testing.T) {

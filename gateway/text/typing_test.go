@@ -38,25 +38,6 @@ func TestPoint(t *testing.T) {
 	}
 }
 
-func TestPointSaysWhatToWrite(t *testing.T) {
-	for _, c := range []struct{ on, at, act, to, say string }{
-		{"OK", "5,12", "", "", "--click and --click-at cannot be used together: the mouse acts in one place"},
-		{"", "", "click", "", "no place to click is given: give --click (a text on the screen) or --click-at (row,column from 1)"},
-		{"", "", "", "5,12", "no place to drag is given: give --click (a text on the screen) or --click-at (row,column from 1)"},
-		{"OK", "", "drag", "", "a drag needs its end: give --drag-to (row,column from 1)"},
-		{"OK", "", "move", "5,12", "--drag-to is where a drag ends: leave it out, or write drag for --mouse"},
-		{"", "5", "", "", `--click-at is "5": write the row and the column, both from 1, like 5,12`},
-		{"", "5,0", "", "", `--click-at is "5,0": write the row and the column, both from 1, like 5,12`},
-		{"", "-1,4", "", "", `--click-at is "-1,4": write the row and the column, both from 1, like 5,12`},
-		{"", "1001,4", "", "", `--click-at is "1001,4": write the row and the column, both from 1, like 5,12`},
-		{"", "5,1", "", "5;1", `--drag-to is "5;1": write the row and the column, both from 1, like 5,12`},
-		{strings.Repeat("x", 1025), "", "", "", "--click is 1025 bytes long, the limit is 1024"},
-	} {
-		_, err := text.ParseMouse(words, c.on, c.at, c.act, c.to)
-		require.EqualError(t, err, c.say)
-	}
-}
-
 // spelled writes parts in the tests' notation.
 func spelled(parts []protocol.InputPart) string {
 	var all []string
