@@ -73,18 +73,3 @@ func TestHistoryByNumberAndWithinABudget(t *testing.T) {
 		require.Contains(t, got.body, want, query)
 	}
 }
-
-func TestACommandAsText(t *testing.T) {
-	server := serve(t, &caller{role: RoleViewer, answer: plain})
-	const path = "/v1/sessions/vim-1/"
-	got := server.do("GET", path+"command?nth=2", "")
-	require.Equal(t, "cc a.c\ncc b.c\n", got.body)
-	require.Equal(t, `command line: "make \"?\" 2"; directory: "/src"`, got.header.Get("Terminal-Command"))
-	require.Equal(t, "the shell's marks say: exit status 2 after 3s; 2 of 12 rows of output, lines 70 to 71; 10 before these: command?nth=2&from=60&lines=10", got.header.Get("Terminal-Note"))
-	require.Contains(t, server.do("GET", path+"command?format=json", "").body, `"exitCode":2`)
-	for _, query := range []string{"nth=0", "nth=33", "nth=x", "lines=0", "context=3"} {
-		require.Equal(t, http.StatusBadRequest, server.do("GET", path+"command?"+query, "").status, query)
-	}
-	server = serve(t, &caller{role: RoleViewer, answer: history})
-	require.Equal(t, http.StatusServiceUnavailable, server.do("GET", path+"command", "").status)
-}

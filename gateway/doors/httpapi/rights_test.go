@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -12,9 +13,9 @@ import (
 	"terminalproxy/protocol"
 )
 
-// R52: a path serves the roles that may send its message to the switchboard. One table sets the
-// rights for both interfaces.
-func TestPathsFollowTheTableOfRightsR52(t *testing.T) {
+// R49, R52: a path serves the roles that may send its message to the switchboard, which sees no other
+// request. One table sets the rights for both interfaces.
+func TestPathsFollowTheTableOfRightsR49R52(t *testing.T) {
 	for operation, request := range validRequests {
 		method, _, _ := strings.Cut(operation, " ")
 		var sent protocol.Message
@@ -24,7 +25,12 @@ func TestPathsFollowTheTableOfRightsR52(t *testing.T) {
 				sent, served[role] = m, true
 				return plain(ctx, m)
 			}}
-			serve(t, v).do(method, request.path, request.body)
+			got := serve(t, v).do(method, request.path, request.body)
+			if method == http.MethodPost && !served[role] {
+				require.Equal(t, http.StatusForbidden, got.status)
+				require.Contains(t, got.body, "use a token of role ")
+				require.Equal(t, 1, v.done, "the request is over")
+			}
 		}
 		if sent == nil {
 			continue // it asks the switchboard nothing
