@@ -1,7 +1,6 @@
 // Package acp speaks to coding agents by the Agent Client Protocol, version 1: JSON-RPC over the
-// agent's standard input and output. It gives an agent no access to files, and terminals only
-// through [Terminals]: for all else the agent uses its own tools, and asks. The package does not
-// know who answers.
+// agent's standard input and output. It gives an agent no access to files and no terminals: the
+// agent uses its own tools, and asks. The package does not know who answers.
 package acp
 
 import (
@@ -27,13 +26,6 @@ type Config struct {
 	// Notices: it puts what it tells the user about its model between the texts of that, as "Info:
 	// ...", each in one part.
 	Notices bool
-	// Terminals run the agent's commands; nil offers the agent no terminal.
-	Terminals Terminals
-	// Tools are those that the agent gets besides its own, nil for none.
-	Tools *Tools
-	// Names is how the agent names a tool of a server where it asks for approval, "" if only words
-	// of its model would tell.
-	Names CallNames
 }
 
 // Driver drives an agent. It sends one prompt at a time, because agents take a second one as the
@@ -58,7 +50,6 @@ type Driver struct {
 	images      bool                // it takes images with a prompt
 	interrupts  int
 	settings    []setting
-	terminals   terminals
 
 	stream // belongs to the goroutine that reads
 }
@@ -66,11 +57,10 @@ type Driver struct {
 // New makes a driver for a conversation. Nothing runs before Start.
 func New(c Config) *Driver {
 	return &Driver{
-		config:    c,
-		calls:     map[int]func(reply){},
-		asks:      map[string]ask{},
-		terminals: newTerminals(c.Terminals),
-		stream:    newStream(),
+		config: c,
+		calls:  map[int]func(reply){},
+		asks:   map[string]ask{},
+		stream: newStream(),
 	}
 }
 
@@ -92,7 +82,7 @@ func (d *Driver) Start(report func(chat.Event)) error {
 		"clientInfo":      map[string]any{"name": "gateway", "version": "1"},
 		"clientCapabilities": map[string]any{
 			"fs":          map[string]any{"readTextFile": false, "writeTextFile": false},
-			"terminal":    d.config.Terminals != nil,
+			"terminal":    false,
 			"elicitation": map[string]any{"form": map[string]any{}},
 		},
 	}, d.handleInitialized)
@@ -106,7 +96,6 @@ func (d *Driver) handleInitialized(r reply) {
 		AgentCapabilities struct {
 			LoadSession        bool
 			PromptCapabilities struct{ Image bool }
-			MCPCapabilities    struct{ HTTP bool } `json:"mcpCapabilities"`
 		}
 		Meta struct{ Steering struct{ Supported bool } } `json:"_meta"`
 	}
@@ -125,8 +114,7 @@ func (d *Driver) handleInitialized(r reply) {
 	d.steers, d.images = got.Meta.Steering.Supported, got.AgentCapabilities.PromptCapabilities.Image
 	d.mu.Unlock()
 	method, then := "session/new", d.onSessionOpened
-	servers := d.serverEntries(got.AgentCapabilities.MCPCapabilities.HTTP)
-	params := map[string]any{"cwd": d.config.Dir, "mcpServers": servers}
+	params := map[string]any{"cwd": d.config.Dir, "mcpServers": []any{}}
 	if d.config.Resume != "" {
 		method, params["sessionId"], then = "session/load", d.config.Resume, d.afterReplay
 	}
@@ -213,7 +201,6 @@ func (d *Driver) Close() error {
 
 func (d *Driver) handleExit(why string) {
 	d.flush()
-	d.terminals.close()
 	d.mu.Lock()
 	failed := d.failed
 	d.mu.Unlock()

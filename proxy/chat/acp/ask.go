@@ -71,10 +71,6 @@ func (d *Driver) handlePermission(id json.RawMessage, params json.RawMessage) er
 		cancelled := map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}
 		return errors.Join(fmt.Errorf("refused: %w", err), d.respond(id, cancelled))
 	}
-	if open.allow != "" && d.config.Tools.needsNoApproval(d.config.Names, &m.ToolCall, before.began) {
-		selected := map[string]any{"outcome": "selected", "optionId": open.allow}
-		return d.respond(id, map[string]any{"outcome": selected})
-	}
 	r := chat.Request{Tool: whole.toolName(), Input: shown}
 	if open.allow != "" {
 		r.Allows = []chat.Choice{{Verdict: chat.Once}}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/chat/stdio"
@@ -119,15 +118,13 @@ func (d *Driver) handleLine(b []byte) {
 
 // handleRequest handles a request of the agent.
 func (d *Driver) handleRequest(m message) error {
-	switch {
-	case m.Method == "session/request_permission":
+	switch m.Method {
+	case "session/request_permission":
 		d.confirmPrompt()
 		return d.handlePermission(m.ID, m.Params)
-	case m.Method == "elicitation/create":
+	case "elicitation/create":
 		d.confirmPrompt()
 		return d.handleElicitation(m.ID, m.Params)
-	case strings.HasPrefix(m.Method, "terminal/") && d.config.Terminals != nil:
-		return d.handleTerminal(m)
 	}
 	err := d.respondError(m.ID, methodNotFound, "method not found")
 	d.reportNotice("asked for something that it was not offered: %s", stdio.ShortenText(m.Method))

@@ -44,10 +44,6 @@ type toolCall struct {
 	Status   string
 	RawInput json.RawMessage
 	Content  []content
-	Meta     callMeta `json:"_meta"`
-
-	SessionUpdate string
-	began         serverCall // what the call's first message says
 }
 
 // content is a part of what a tool does, or did.
@@ -239,9 +235,6 @@ func (d *Driver) handleToolCall(b []byte) error {
 	ended := c.Status == "completed" || c.Status == "failed"
 	before, known := d.told.Get(c.ID)
 	whole := c.mergeBefore(before)
-	if whole.began = before.began; c.SessionUpdate == "tool_call" {
-		whole.began = c.readServerCall() // an id may come a second time, for another call
-	}
 	d.told.Put(c.ID, whole, whole.approxSize())
 	if (!known || objectFields(before.RawInput) == nil) && (objectFields(whole.RawInput) != nil || ended) {
 		whole.Content = nil

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -37,8 +36,6 @@ type chatAgent struct {
 	takesRefusalText bool
 	// assignsID: it chooses the id of a new conversation itself.
 	assignsID bool
-	// httpToolsOnly: it accepts a tool server only over HTTP.
-	httpToolsOnly bool
 }
 
 var chatAgents = []chatAgent{
@@ -50,7 +47,6 @@ var chatAgents = []chatAgent{
 			if in.mode != "" {
 				in.args = append([]string{"--permission-mode", in.mode}, in.args...)
 			}
-			in.args = append(claudeArgs(in.tools), in.args...)
 			return claude.New(claude.Config{ID: in.id, Resume: in.resume != "", Args: in.args})
 		},
 	},
@@ -64,7 +60,6 @@ var chatAgents = []chatAgent{
 				SignIn: "run claude and type /login",
 				Env:    useInstalledProgram("CLAUDE_CODE_EXECUTABLE", "claude"),
 				Mode:   "default",
-				Names:  acp.NamesInMeta,
 			})
 		},
 	},
@@ -78,7 +73,6 @@ var chatAgents = []chatAgent{
 				SignIn: "run codex login",
 				Env:    useInstalledProgram("CODEX_PATH", "codex"),
 				Mode:   "read-only",
-				Names:  acp.NamesAtBegin,
 			}
 			if os.Getenv("INITIAL_AGENT_MODE") != "" {
 				c.Mode = "" // the user chose a mode; by default a model reviews its requests
@@ -98,7 +92,6 @@ var chatAgents = []chatAgent{
 			return in.acpDriver(acp.Config{
 				Args:   args,
 				SignIn: "run gemini once and sign in",
-				Names:  acp.NamesInID,
 			})
 		},
 	},
@@ -110,18 +103,17 @@ var chatAgents = []chatAgent{
 			return in.acpDriver(acp.Config{
 				Args:   []string{"acp"},
 				SignIn: "run opencode auth login",
-				Env:    askingVariables(allowedNames("%s_%s", in.tools)...),
+				Env:    askingVariables(),
 			})
 		},
 	},
 	{
-		name:          "copilot",
-		install:       "npm install -g @github/copilot",
-		assignsID:     true,
-		httpToolsOnly: true,
+		name:      "copilot",
+		install:   "npm install -g @github/copilot",
+		assignsID: true,
 		drive: func(in chatOptions) chat.Driver {
 			return in.acpDriver(acp.Config{
-				Args:    append([]string{"--acp"}, allowedNames("--allow-tool=%s(%s)", in.tools)...),
+				Args:    []string{"--acp"},
 				SignIn:  "run copilot login",
 				Notices: true,
 			})
@@ -134,10 +126,6 @@ func (in chatOptions) acpDriver(c acp.Config) chat.Driver {
 	c.Name, c.Program, c.Dir, c.Resume = in.with, in.program, in.dir, in.resume
 	c.Args = append(c.Args, in.args...)
 	c.Mode = cmp.Or(in.mode, c.Mode)
-	c.Tools = in.tools
-	if in.terminals != nil {
-		c.Terminals = in.terminals
-	}
 	return acp.New(c)
 }
 
@@ -154,19 +142,14 @@ func useInstalledProgram(variable, program string) []string {
 const asksVariable = "OPENCODE_PERMISSION"
 
 // askingVariables returns variables that make opencode ask before it does more than look; without
-// them it asks for nothing. If the user's environment decides, it returns nil. The allowed tools
-// need no approval.
-func askingVariables(allowed ...string) []string {
+// them it asks for nothing. If the user's environment decides, it returns nil.
+func askingVariables() []string {
 	if os.Getenv(asksVariable) != "" {
 		return nil
 	}
-	more := ""
-	for _, tool := range allowed {
-		more += fmt.Sprintf(",%q:%q", tool, "allow")
-	}
 	return []string{
 		asksVariable + `={"*":"ask","read":"allow","grep":"allow","glob":"allow","list":"allow",` +
-			`"todowrite":"allow","todoread":"allow","question":"deny"` + more + `}`,
+			`"todowrite":"allow","todoread":"allow","question":"deny"}`,
 	}
 }
 
@@ -194,10 +177,6 @@ type chatOptions struct {
 	args               []string // for the agent
 	id                 string   // of the conversation, "" until the agent chooses one
 	dir                string   // the agent's directory
-	// terminals runs the agent's commands as sessions; nil to let the agent run them itself.
-	terminals *chatTerminals
-	share     bool       // --terminals
-	tools     *acp.Tools // for the terminals that the user shares; nil without share
 }
 
 // New makes the command gateway chat.
@@ -252,8 +231,6 @@ func (in *chatOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&in.journal, "record-json", "",
 		"write the conversation to the new `FILE` as lines of JSON: your text before the agent "+
 			"receives it, and what became of it")
-	f.BoolVar(&in.share, "terminals", false,
-		"let the agent see the terminals that you share, and ask there for the keyboard")
 	f.DurationVar(&in.within, coding.WithinFlag, 0, coding.WithinHelp)
 	f.BoolVar(&in.silent, "no-terminal-input", false,
 		"read no keys: only the prompt counts, and approvals are refused")

@@ -85,11 +85,6 @@ func talkTo(
 			Program: in.program, Cause: errors.Unwrap(err),
 		})
 	}
-	closeTerminals, err := in.openTerminals(ctx, env, agent)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closeTerminals()) }()
 	t := newTalk(env, own, agent, in, prompts)
 	if in.nested {
 		outer, bad := outer.New(env, outer.SessionID(), agent.name)
@@ -99,16 +94,17 @@ func talkTo(
 		defer func() { err = errors.Join(err, outer.Client.Close()) }()
 		t.outerChat = outer
 	}
-	if in.terminals != nil {
-		in.terminals.outer = t.session
-	}
 	t.session.AnswerWithin(in.within)
 	closeJournal, err := keepJournal(t.session, in.journal)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeJournal()) }()
-	openErr := in.terminals.openAskSession(ctx)
+	closeAsks, openErr := func() error { return nil }, error(nil)
+	if !in.silent {
+		closeAsks, openErr = openAskSession(ctx, env, agent.name, t.session)
+	}
+	defer func() { err = errors.Join(err, closeAsks()) }()
 	if err := t.session.Start(); err != nil {
 		return startError(agent, err)
 	}

@@ -14,7 +14,7 @@ import (
 func TestAnApprovalIsRefusedAfterItsTime(t *testing.T) {
 	w := world.New(t, "python3")
 	s := w.Terminal(100, 30)
-	s.Run(terminalAgentEnv(w) + "gateway chat --with gemini --answer-within 1s leave")
+	s.Run(askingAgentEnv(w) + "gateway chat --with gemini --answer-within 1s leave")
 	s.Wait("(refused if not answered by ")
 	s.Wait("· closed: not answered within 1s")
 	s.Wait(`"optionId": "r"`)

@@ -2,7 +2,6 @@ package chat_test
 
 import (
 	"strings"
-	"syscall"
 	"testing"
 
 	"terminalproxy/cmd/internal/e2e/world"
@@ -134,7 +133,7 @@ func TestAPermissionDiesWithTheGateway(t *testing.T) {
 // people of that conversation.
 func TestAnAgentInsideAConversationAsksThere(t *testing.T) {
 	w := world.New(t, "python3")
-	env := terminalAgentEnv(w)
+	env := askingAgentEnv(w)
 	s, o := w.Terminal(120, 30), w.Owner(140, 40)
 	s.Run(env + `talker "" sh -c 'gateway chat --with gemini leave </dev/null; echo "ENDED $?"; cat'`)
 	id := w.Session()
@@ -147,26 +146,6 @@ func TestAnAgentInsideAConversationAsksThere(t *testing.T) {
 	s.Wait("ENDED 0")
 	s.Press("C-d")
 	require.Zero(t, s.Status())
-}
-
-// The same one level down, where the outer conversation is a gateway chat.
-func TestAnAgentInsideAnAgentsTerminalAsksItsUser(t *testing.T) {
-	w := world.New(t, "python3")
-	serving := w.Serve("gateway")
-	s := w.Terminal(120, 40)
-	s.Run(terminalAgentEnv(w) + "gateway chat --with gemini")
-	s.Wait("→ You:")
-	s.Typed("nest")
-	s.Press("Enter")
-	s.Wait("? May agent gemini 2 use a tool?")
-	s.Wait("→ Your answer (1-2):")
-	s.Typed("2")
-	s.Press("Enter")
-	s.Wait(`ANSWER {"optionId": "r", "outcome": "selected"}`)
-	s.Press("C-d")
-	require.Zero(t, s.Status())
-	require.NoError(t, serving.Cmd.Process.Signal(syscall.SIGTERM))
-	require.Zero(t, serving.Wait().Status)
 }
 
 // lineAgent is Claude Code without its interface. It runs a command for a prompt without asking,
@@ -193,7 +172,7 @@ func TestAnAgentThatClaudeStartsAsksItsUser(t *testing.T) {
 	w := world.New(t, "python3")
 	serving := w.Serve("gateway")
 	s := w.Terminal(120, 40)
-	env := terminalAgentEnv(w)
+	env := askingAgentEnv(w)
 	w.WriteScript("agents/claude", lineAgent)
 	s.Run(env + "gateway chat")
 	s.Wait("→ You:")
