@@ -1,7 +1,6 @@
 package gateways_test
 
 import (
-	"strings"
 	"syscall"
 	"testing"
 
@@ -144,7 +143,8 @@ func TestEndedSessionsStayReadable(t *testing.T) {
 	id := w.Session()
 	s.Typed("\n")
 	require.Equal(t, 3, s.Status())
-	w.Until(func() bool { return strings.Contains(w.Gateway("ls").Out, "exited 3") }, func() string { return w.Gateway("ls").Out })
+	w.MustGateway("wait", id, "--exit")
+	require.Contains(t, w.MustGateway("ls"), "exited 3")
 	world.WaitRead(w, id, "last words")
 	require.Contains(t, w.MustGateway("wait", id, "--exit"), "exited 3")
 	got := w.Gateway("send", id, "--text", "x")

@@ -38,5 +38,5 @@ func TestALyingGatewayCostsTheProxyNothingR75(t *testing.T) {
 	got := w.Gateway("ls", "--gateway", "ws://"+addr)
 	got.MustFail(t, 5, "it is not a gateway")
 	s.Typed("mine\x04")
-	w.Until(func() bool { return w.Content("heard") == "mine\x04" }, func() string { return w.Content("heard") })
+	w.WaitContent("heard", "mine\x04")
 }

@@ -182,7 +182,7 @@ func TestHandedOverBeforeTheStopR74(t *testing.T) {
 	w.WaitListed(first)
 	require.Equal(t, next, server(w))
 	s.Typed("mine\x04")
-	w.Until(func() bool { return w.Content("heard") == "mine\x04" }, func() string { return w.Content("heard") })
+	w.WaitContent("heard", "mine\x04")
 }
 
 // If a proxy that serves no clients is stopped, a request to it ends with a sentence.
@@ -201,7 +201,7 @@ func TestAStoppedSessionIsNamedR74(t *testing.T) {
 	}
 	world.WaitRead(w, ids["first"], "proxy=")
 	fg(second)
-	w.Until(func() bool { return strings.Contains(w.Gateway("read", ids["second"]).Out, "2 shells") }, second.Screen)
+	world.WaitRead(w, ids["second"], "2 shells")
 }
 
 func (p *typist) typeWord(word string) {

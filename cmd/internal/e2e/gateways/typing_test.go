@@ -154,7 +154,7 @@ func TestABrowserTypes_Client(t *testing.T) {
 	b.RunSteps(browser.Keys("vim -u NONE notes.txt\r"))
 	sees("three")
 	b.RunSteps(browser.Keys(kb.ArrowDown+kb.ArrowDown), browser.Keys("A 世界"), browser.Keys(kb.Escape), browser.Keys(":wq\r"))
-	w.Until(func() bool { return w.Content("notes.txt") == "one\ntwo\nthree 世界\n" }, func() string { return w.Content("notes.txt") })
+	w.WaitContent("notes.txt", "one\ntwo\nthree 世界\n")
 	b.RunSteps(browser.Keys("exit\r"))
 	require.Zero(t, s.Status())
 }

@@ -28,7 +28,7 @@ run = ["sh", "-c", 'while [ ! -e ` + w.Path("over") + ` ]; do sleep 0.1; done']
 	told := func(lines ...string) {
 		t.Helper()
 		want := strings.Join(lines, "\n") + "\n"
-		w.Until(func() bool { return w.Content("told") == want }, func() string { return w.Content("told") + "\nis not\n" + want + w.Content("log") })
+		w.WaitContent("told", want)
 	}
 	asking := w.Start("gateway", "request", id, "--level", "type", "--reason", "$(touch bad)", "--as", "codex")
 	s.WaitQuestion()

@@ -24,7 +24,7 @@ func TestTheProgramReceivesNoTokenR51(t *testing.T) {
 	require.Greater(t, len(token), 30)
 	s := w.Terminal(100, 24)
 	s.Run("PROXY_TOKEN_FILE=" + file + " proxy --agent --gateway " + server.URL + ` sh -c 'env > env; tr "\0" " " < /proc/$PPID/cmdline > line; read x'`)
-	w.Until(func() bool { return w.Content("line") != "" }, func() string { return "no command line" })
+	w.WaitHeard("line", ".")
 	for _, name := range []string{"env", "line"} {
 		require.NotContains(t, w.Content(name), token)
 		require.NotContains(t, w.Content(name), "PROXY_TOKEN_FILE=")

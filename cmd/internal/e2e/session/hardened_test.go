@@ -51,8 +51,7 @@ func TestStartFilesNeverComplain(t *testing.T) {
 					st := w.Stage(start[shell] + "; echo over=$?")
 					for n := range 3 { // some complain at the second prompt
 						st.TypeKeys(fmt.Sprintf("echo r''un%d\n", n))
-						run := fmt.Sprintf("run%d", n)
-						w.Until(func() bool { return strings.Contains(st.Sent(), run+"\r\n") }, func() string { return c + ": " + st.Sent() })
+						st.WaitSent(fmt.Sprintf("run%d\r\n", n))
 					}
 					st.TypeKeys("exit 0\n")
 					st.WaitEnd()

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -101,7 +102,7 @@ var jobPrograms = []struct {
 	{"pipeline", "sh -c 'seq 100000 | less'", "less", "\n15\n", "q", "0", false},
 }
 
-// stopAndGo runs a program and stops it twice. It returns the last screen and cursor, without the
+// stopAndGo runs a program and stops it three times. It returns the last screen and cursor, without the
 // typed command's name.
 func stopAndGo(t *testing.T, shell, prefix string, which int) (screen, cursor string) {
 	p := jobPrograms[which]
@@ -117,11 +118,14 @@ func stopAndGo(t *testing.T, shell, prefix string, which int) (screen, cursor st
 	line := prefix + p.line
 	s.Typed("clear; " + line + "\n")
 	s.Wait(p.ready)
-	for n := range 2 {
-		if n == 0 || prefix == "" {
+	for _, stop := range []string{"C-z", "TSTP to the proxy", "STOP to the program"} {
+		switch {
+		case prefix == "", stop == "C-z":
 			s.Press("C-z")
-		} else {
+		case stop == "TSTP to the proxy":
 			w.Kill(world.ChildOf(t, s.Shell()), syscall.SIGTSTP)
+		default:
+			w.Kill(programOf(w, world.ChildOf(t, s.Shell())), syscall.SIGSTOP)
 		}
 		atPrompt(s, "stopped")
 		s.Match(`(?i)stopped|suspended`)
@@ -163,9 +167,9 @@ func stopAndGo(t *testing.T, shell, prefix string, which int) (screen, cursor st
 }
 
 // Ctrl+Z and fg work as they do without the proxy, in three shells: the terminal meanwhile, the
-// last screen, the cursor, the exit status. So does a stop of the proxy itself (R61). All programs
-// are stopped in bash, two of them in the others.
-func TestCtrlZR73(t *testing.T) {
+// last screen, the cursor, the exit status. So does a stop of the program or of the proxy by a
+// signal. All programs are stopped in bash, two of them in the others.
+func TestStopsAndFgR61R73(t *testing.T) {
 	t.Parallel()
 	for shell := range userShells {
 		for which, p := range jobPrograms {
@@ -206,6 +210,18 @@ var jobPrefixes = []string{"", "proxy ", "proxy --agent "}
 // plainRows returns the rows of a screen without the shells' padding of a job's name.
 func plainRows(screen string) string {
 	return regexp.MustCompile(`[ \t]+`).ReplaceAllString(screen, " ")
+}
+
+// programOf waits until the program of a proxy runs: SIGCONT would undo a stop that comes before
+// it.
+func programOf(w *world.World, proxy string) (pid string) {
+	w.T.Helper()
+	w.Until(func() bool {
+		_, pid = family(proxy)
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		return err == nil && !strings.Contains(string(stat), ") T ")
+	}, func() string { return "the program does not run" })
+	return pid
 }
 
 // needs skips a test for which a program is missing.

@@ -208,8 +208,8 @@ func TestAKeptSessionEndsWithoutAWindow(t *testing.T) {
 	s.Press("d")
 	s.Wait("[" + id + ": detached")
 	w.Write("go", "")
-	var list string
-	w.Until(func() bool { list = w.MustGateway("ls"); return strings.Contains(list, "exited 3") }, func() string { return list })
+	w.MustGateway("wait", id, "--exit")
+	require.Contains(t, w.MustGateway("ls"), "exited 3")
 	world.WaitRead(w, id, "last words")
 	s.Run("gateway attach " + id)
 	s.Wait("has ended with exit status 3")

@@ -68,15 +68,25 @@ func (m *momentary) waitEnd() error {
 	return err
 }
 
-// Whenever the signal comes, the session ends, its program with it, and the terminal is as it was.
+// Whenever a signal comes, the session ends, its program with it, and the terminal is as it was.
+// Whenever the window's size changes, the program gets the new size.
 func TestASignalAtAnyMomentOfTheStart(t *testing.T) {
 	t.Parallel()
 	for _, flags := range []string{"", "--agent"} {
-		for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM} {
+		for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGWINCH} {
 			t.Run(strings.TrimSpace(flags+" "+unix.SignalName(sig)), func(t *testing.T) {
 				w := world.New(t)
+				program := "echo $$ > pid; exec sleep 1000"
+				if sig == syscall.SIGWINCH {
+					program = `until [ "$(stty size)" = "31 99" ]; do :; done`
+				}
 				for _, moment := range moments {
-					m := startMomentary(w, t, moment, append(strings.Fields(flags), "sh", "-c", "echo $$ > pid; exec sleep 1000")...)
+					m := startMomentary(w, t, moment, append(strings.Fields(flags), "sh", "-c", program)...)
+					if sig == syscall.SIGWINCH {
+						require.NoError(t, pty.Setsize(m.slave, &pty.Winsize{Cols: 99, Rows: 31}))
+						require.NoError(t, m.waitEnd(), "after %v", moment)
+						continue
+					}
 					require.NoError(t, m.cmd.Process.Signal(sig))
 					require.Error(t, m.waitEnd(), "after %v", moment)
 					if pid := strings.TrimSpace(w.Content("pid")); pid != "" {
@@ -85,20 +95,5 @@ func TestASignalAtAnyMomentOfTheStart(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// Whenever the window's size changes, the program gets the new size.
-func TestAResizeAtAnyMomentOfTheStart(t *testing.T) {
-	t.Parallel()
-	for _, flags := range []string{"", "--agent"} {
-		t.Run("flags "+flags, func(t *testing.T) {
-			w := world.New(t)
-			for _, moment := range moments {
-				m := startMomentary(w, t, moment, append(strings.Fields(flags), "sh", "-c", `until [ "$(stty size)" = "31 99" ]; do :; done`)...)
-				require.NoError(t, pty.Setsize(m.slave, &pty.Winsize{Cols: 99, Rows: 31}))
-				require.NoError(t, m.waitEnd(), "after %v", moment)
-			}
-		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func TestAnUnseenQuestionNotifies(t *testing.T) {
 	says, link := "codex asks in "+id, "https://desk.example/#s="+id
 	require.ElementsMatch(t, []string{"/own " + says, "/page " + says + " " + link, `/server {"text":"` + says + " " + link + `"}`}, got)
 	const shown = "\x1b]9;codex asks in "
-	w.Until(func() bool { return strings.Contains(w.Content(s.Recording()), shown+id+"\x1b\\") }, func() string { return w.Content(s.Recording()) })
+	w.WaitHeard(s.Recording(), regexp.QuoteMeta(shown+id+"\x1b\\"))
 	s.WaitQuestion()
 	s.Answer("C-g")
 	require.Zero(t, asking.Wait().Status)

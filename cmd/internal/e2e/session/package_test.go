@@ -82,7 +82,7 @@ func TestPackages_RootClient(t *testing.T) {
 	require.FileExists(t, w.Path("disk/usr/share/zsh/vendor-completions/_proxy"))
 	licences := w.Content("disk/usr/share/doc/terminalproxy/THIRD-PARTY")
 	require.Contains(t, licences, "==== github.com/creack/pty: LICENSE\n")
-	checkPolicy(w, debs[0], w.Path("disk/usr/share"))
+	checkPolicy(w, debs[0])
 
 	s := w.Terminal(100, 24)
 	s.Run("PATH=" + bin + ":$PATH; proxy --agent listener heard")
@@ -100,29 +100,11 @@ func TestPackages_RootClient(t *testing.T) {
 	t.Run("image", func(t *testing.T) { checkImage(t, w) })
 }
 
-// checkPolicy compares the .deb, whose files lie below share, with Debian's policy.
-func checkPolicy(w *world.World, deb, share string) {
+// checkPolicy has lintian compare the .deb with Debian's policy.
+func checkPolicy(w *world.World, deb string) {
 	w.T.Helper()
-	doc := filepath.Join(share, "doc", "terminalproxy")
-	copyright, err := os.ReadFile(filepath.Join(doc, "copyright"))
-	require.NoError(w.T, err)
-	require.Regexp(w.T, `(?s)^Format: https://www\.debian\.org/doc/packaging-manuals/copyright-format/1\.0/\n`+
-		`.*\n\nFiles: \*\nCopyright: \d{4} .*\nLicense: Expat\n Permission is .*\n \.\n THE SOFTWARE`, string(copyright))
-	for _, name := range []string{
-		filepath.Join(doc, "changelog.gz"), filepath.Join(doc, "changelog.Debian.gz"),
-		filepath.Join(share, "man/man1/proxy.1.gz"), filepath.Join(share, "man/man1/gateway.1.gz"),
-	} {
-		packed, err := os.ReadFile(name)
-		require.NoError(w.T, err)
-		require.Equal(w.T, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02", string(packed[:9]), "%s: gzip -9n", name)
-	}
-	require.Regexp(w.T, `^terminalproxy \(0\.1\.0-1\) unstable; urgency=\w+\n\n  \* .*\n\n -- .+ <.+@.+>  \w{3}, \d\d \w{3} \d{4} [\d:]{8} \+0000\n$`,
-		w.Do("gzip", "-dc", filepath.Join(doc, "changelog.Debian.gz")).Out)
-	for name := range strings.Lines(w.Do("dpkg-deb", "-c", deb).Out) {
-		require.Regexp(w.T, `^(drwxr-xr-x|-rwxr-xr-x|-rw-r--r--) root/root `, name)
-	}
 	if _, err := exec.LookPath("lintian"); err != nil {
-		w.T.Log("lintian is not installed: a part of the policy is checked")
+		w.T.Log("lintian is not installed: Debian's policy is not checked")
 		return
 	}
 	judged := w.Do("lintian", "--allow-root", "--fail-on", "error,warning", deb)

@@ -58,8 +58,7 @@ func TestTheProxysOwnQuestionIsNotLeftToTheShellR62(t *testing.T) {
 	st.Mute = true
 	st.Mu.Unlock()
 	st.TypeKeys("\n")
-	w.Until(func() bool { st.Mu.Lock(); defer st.Mu.Unlock(); return strings.Contains(st.Raw.String(), "\x1b[6n") },
-		func() string { return "no question" })
+	st.WaitSent("\x1b[6n")
 	st.WaitScreen("the proxy goes on without an answer", func(s *screen.Screen) bool {
 		return strings.Contains(s.Title(), "sh") && strings.Contains(world.Picture(s), "ready")
 	})

@@ -37,6 +37,7 @@ func recordShell(w *world.World) *world.Terminal {
 	w.MustGateway("wait", id, "--idle", "300ms")
 	w.MustGateway("send", id, "--as", "codex", "--paste", w.Write("paste", "echo pasted"))
 	w.MustGateway("send", id, "--as", "codex", "ctrl-u")
+	w.MustGateway("send", id, "--as", "codex", `ctrl-\`) // under level drive an agent may press it for the program
 	s.Typed("echo mine\n")
 	s.Wait("mine\n$")
 	s.Press(`C-\`)
@@ -47,18 +48,18 @@ func recordShell(w *world.World) *world.Terminal {
 	return s
 }
 
-func TestARecordingTellsWhoTyped(t *testing.T) {
+func TestARecordingTellsWhoTypedR12(t *testing.T) {
 	w := world.New(t)
-	recordShell(w)
+	s := recordShell(w)
 	events := w.CastEvents("s.cast")
-	require.Equal(t, "echo one two\r\x1b[200~echo pasted\x1b[201~\x15", data(events, "i"))
+	require.Equal(t, "echo one two\r\x1b[200~echo pasted\x1b[201~\x15\x1c", data(events, "i"))
 	require.Contains(t, data(events, "A"), `"agent":"codex"`)
 	require.Contains(t, data(events, "r"), "90x20")
 	require.Equal(t, "7", data(events, "x"))
 	require.Contains(t, data(events, "o"), "mine")
 	marks := data(events, "m")
 	require.Regexp(t, `codex asks for control \(drive\) \[gateway request, under [^]]+\]: to test`, marks)
-	for _, want := range []string{"codex gets the keyboard from --grant: grant 2", "grant 2 of codex ends: reclaimed"} {
+	for _, want := range []string{"codex gets the keyboard from --grant: grant 2", "grant 2 of codex ends: reclaimed", "codex types under grant 2, keys, 1 byte: with the reclaim key"} {
 		require.Contains(t, marks, want)
 	}
 	var user []int
@@ -106,12 +107,11 @@ func TestARecordingTellsWhoTyped(t *testing.T) {
 	bad := w.Gateway("audit", "verify", "bad")
 	require.Equal(t, 1, bad.Status)
 	require.Regexp(t, `line \d+: its hash does not match`, bad.Err)
-}
 
-// Debian's asciinema reads the older format, to which gateway render converts the recording.
-func TestAsciinemaPlaysTheRecording(t *testing.T) {
-	w := world.New(t, "asciinema")
-	s := recordShell(w)
+	// Debian's asciinema reads the older format, to which gateway render converts the recording.
+	if _, err := exec.LookPath("asciinema"); err != nil {
+		t.Skip("asciinema is not installed: it does not play the recording")
+	}
 	w.MustGateway("render", "--v2", "old.cast", "s.cast")
 	s.Resize(100, 24)
 	screen, status := s.RunToEnd("asciinema play -i 0.01 -s 100 old.cast")
@@ -121,7 +121,7 @@ func TestAsciinemaPlaysTheRecording(t *testing.T) {
 	}
 	cat, status := s.RunToEnd("asciinema cat old.cast > seen")
 	require.Zero(t, status, cat)
-	require.Equal(t, data(w.CastEvents("s.cast"), "o"), w.Content("seen"))
+	require.Equal(t, data(events, "o"), w.Content("seen"))
 }
 
 // player returns the directory of asciinema-player's code.
@@ -206,7 +206,7 @@ func TestARecordingSurvivesAKilledProxy(t *testing.T) {
 	id := w.Session()
 	w.RequestGrant(id, "--as", "codex")
 	w.MustGateway("send", id, "--as", "codex", "--text", "typed before")
-	w.Until(func() bool { return strings.Contains(w.Content("s.cast.audit.jsonl"), "typed before") }, func() string { return w.Content("s.cast.audit.jsonl") })
+	w.WaitHeard("s.cast.audit.jsonl", "typed before")
 	w.Kill(pid, syscall.SIGKILL)
 	w.WaitGone(pid)
 	require.NoError(t, os.Remove(filepath.Join(w.Run(), "gateway.sock"))) // it also served the gateway
@@ -240,18 +240,6 @@ func TestAFullDiskCostsTheRecordingOnly(t *testing.T) {
 	require.LessOrEqual(t, len(w.Content("s.cast")), 4096)
 	w.Audited("s.cast")
 	require.Regexp(t, `output is missing in the recording at 1 place: [1-9]\d+ bytes; audit show says where\nthe recording matches the log, except for`, w.MustGateway("audit", "verify", "s.cast"))
-}
-
-// R12: under level drive an agent may press the reclaim key for the program, and the record says
-// so.
-func TestTheReclaimKeyOfAnAgentIsMarkedR12(t *testing.T) {
-	w, s, id := world.StartListener(t, 100, 24, "--agent --grant drive --record s.cast")
-	w.RequestGrant(id, "--as", "codex")
-	w.MustGateway("send", id, "--as", "codex", `ctrl-\`)
-	require.Equal(t, "\x1c", w.WaitHeard("heard", "\x1c"))
-	s.QuitProgram("\x04")
-	require.Contains(t, data(w.CastEvents("s.cast"), "m"), "codex types under grant 2, keys, 1 byte: with the reclaim key")
-	require.Contains(t, w.MustGateway("audit", "show", "s.cast"), `typed: \x1c`)
 }
 
 // R26: during a secret prompt, neither the screen nor the user's typing is recorded. What is

@@ -34,7 +34,7 @@ func TestTwoPeopleWithTerminalsOfTwoSizes(t *testing.T) {
 
 	// A key gives the session the size of the terminal on which it was pressed.
 	large.Press("C-u")
-	w.Until(func() bool { return strings.Contains(w.MustGateway("ls"), "120x40") }, large.Screen)
+	world.WaitRead(w, id, " 120x40 ")
 	large.Typed("clear; stty size; for i in $(seq 35); do printf '%0100d\\n' $i; done; printf 'here: '\n")
 	large.Wait("40 120")
 	large.Wait(strings.Repeat("0", 98) + "35")

@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"os"
 	"regexp"
 	"strings"
 	"syscall"
@@ -109,9 +108,9 @@ func TestStreamsWithoutATerminal(t *testing.T) {
 func TestAnAgentsQuestionTakesAKeyboardThatWasLeftAside(t *testing.T) {
 	w := world.New(t)
 	st := w.Stage("seq 3 | proxy --agent sh -c 'cat; echo ready; exec sleep 1000' | cat; echo ended")
-	w.Until(func() bool { return strings.Contains(st.Sent(), "ready") }, func() string { return st.Sent() })
+	st.WaitSent("ready")
 	asked := w.Start("gateway", "request", w.Session(), "--reason", "to help", "--as", "claude")
-	w.Until(func() bool { return strings.Contains(st.Sent(), "Ctrl+G") }, func() string { return st.Sent() })
+	st.WaitSent("Ctrl+G")
 	w.Until(func() bool { // a key right after the question does not count
 		st.TypeKeys("\a")
 		select {
@@ -123,7 +122,7 @@ func TestAnAgentsQuestionTakesAKeyboardThatWasLeftAside(t *testing.T) {
 	}, func() string { return st.Sent() })
 	require.Zero(t, asked.Wait().Status)
 	st.TypeKeys("\x1c")
-	w.Until(func() bool { return strings.Contains(w.Gateway("read", w.Session()).Out, "keyboard: user") }, func() string { return w.Gateway("read", w.Session()).Out })
+	w.WaitKeyboard(w.Session(), "user")
 }
 
 // A job that begins in the background ends there, and one that needs the terminal stops until fg.
@@ -135,8 +134,8 @@ func TestInTheBackgroundR73(t *testing.T) {
 				w := world.New(t, shell)
 				s := jobs(w, shell)
 
-				s.Typed("clear; proxy " + flags + "touch done1 &\n")
-				w.Until(func() bool { _, err := os.Stat(w.Path("done1")); return err == nil }, func() string { return "not done" })
+				s.Typed("clear; proxy " + flags + "sh -c 'printf it > done1' &\n")
+				w.WaitHeard("done1", "^it$")
 				atPrompt(s, "it is done")
 				s.Typed("clear; proxy " + flags + "sh -c 'read x; echo got $x' &\n")
 				s.See("it stopped", func(screen string) bool {

@@ -15,74 +15,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whichever way a session is stopped, the shell has its terminal meanwhile, and `fg` shows the
-// program as it was.
-func TestSuspendAndResumeR61(t *testing.T) {
-	t.Parallel()
-	stops := []struct {
-		name string
-		do   func(w *world.World, proxy, program string)
-		back bool // the terminal is restored: only SIGSTOP leaves no time for that
-	}{
-		{"the program stops", func(w *world.World, _, program string) { w.Kill(program, syscall.SIGSTOP) }, true},
-		{"TSTP to the proxy", func(w *world.World, proxy, _ string) { w.Kill(proxy, syscall.SIGTSTP) }, true},
-		{"STOP to the proxy", func(w *world.World, proxy, _ string) { w.Kill(proxy, syscall.SIGSTOP) }, false},
+// SIGSTOP leaves the proxy no time to give the terminal back. `fg` shows the program as it was.
+func TestAStoppedProxyComesBackR61(t *testing.T) {
+	w := world.New(t, "vim")
+	s := w.Terminal(80, 24)
+	w.Write("notes.txt", "one\n")
+	isBack := func(screen string) bool {
+		return strings.HasPrefix(screen, "one\n~\n") && !strings.Contains(screen, "Stopped") &&
+			strings.HasPrefix(s.Format(world.Modes), "alternate 1 cursor 1 mouse 1")
 	}
-	for _, flags := range []string{"", "--agent "} {
-		t.Run("flags "+flags, func(t *testing.T) {
-			w := world.New(t, "vim")
-			s := w.Terminal(80, 24)
-			s.RunToEnd("stty -g > before; echo $BASHPID > shell")
-			title := s.Title()
-			w.Write("notes.txt", "one\n")
-			for _, stop := range stops {
-				s.Typed("clear; proxy " + flags + "vim -u NONE -n -c 'set mouse=a' notes.txt\n")
-				s.Wait("\"notes.txt\" 1 line, 4 bytes")
-				s.See("the mouse, which vim asks for last", func(string) bool { return strings.HasPrefix(s.Format(world.Modes), "alternate 1 cursor 1 mouse 1") })
-				shown := strings.Repeat("~\n", 20)                   // vim redraws itself, without its last message
-				if flags != "" && stop.name != "TSTP to the proxy" { // it handles that itself
-					shown += "~\n\"notes.txt\" 1 line, 4 bytes" // the model draws it as it was
-				}
-				proxy := world.ChildOf(t, strings.TrimSpace(w.Content("shell")))
-				watchdogOf(w, proxy) // the watchdog has started: no child is about to become one
-				_, program := family(proxy)
-				for range 2 {
-					w.Until(func() bool { // SIGCONT would undo a stop that comes before it
-						stat, err := os.ReadFile("/proc/" + program + "/stat")
-						return err == nil && !strings.Contains(string(stat), ") T ")
-					}, func() string { return "the program stays stopped" })
-					stop.do(w, proxy, program)
-					if stop.back {
-						s.See(stop.name, func(string) bool { return s.Format(world.Modes) == world.PlainModes })
-						s.Wait("Stopped")
-						require.Equal(t, title, s.Title(), stop.name)
-						w.Write("during", "")
-						s.Typed("clear; stty -g > during\n")
-						w.WaitHeard("during", "\n") // text from before says nothing of this time
-						require.Equal(t, w.Content("before"), w.Content("during"), stop.name)
-					} else {
-						s.Wait("Stopped")
-					}
-					s.Typed("fg\n")
-					s.See(stop.name+": the program is back", func(screen string) bool {
-						return strings.HasPrefix(screen, "one") && strings.Contains(screen, shown) && !strings.Contains(screen, "Stopped") &&
-							strings.HasPrefix(s.Format(world.Modes), "alternate 1 cursor 1 mouse 1")
-					})
-				}
-				s.Typed("otwo")
-				s.Wait("two")
-				s.Press("Escape")
-				s.Typed(":q!\n")
-				s.See("the shell", func(screen string) bool {
-					return s.Format(world.Modes) == world.PlainModes && strings.HasSuffix(strings.TrimSpace(screen), "$")
-				})
-				require.Equal(t, title, s.Title(), stop.name)
-				s.Typed("clear; stty -g > after; echo done=$?\n")
-				s.Wait("done=0")
-				require.Equal(t, w.Content("before"), w.Content("after"), stop.name)
-			}
-		})
+	s.Typed("clear; proxy --agent vim -u NONE -n -c 'set mouse=a' notes.txt\n")
+	s.See("vim", isBack)
+	proxy := world.ChildOf(t, s.Shell())
+	watchdogOf(w, proxy) // no child of the proxy is about to become one
+	for range 2 {
+		w.Kill(proxy, syscall.SIGSTOP)
+		s.Wait("Stopped")
+		s.Typed("fg\n")
+		s.See("vim again", isBack)
 	}
+	s.Typed(":q!\n")
+	atPrompt(s, "the shell")
 }
 
 func TestASuspensionEndsTheAgentsControlR61(t *testing.T) {

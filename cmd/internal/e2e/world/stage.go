@@ -120,6 +120,12 @@ func (st *Stage) Sent() string {
 	return st.Raw.String()
 }
 
+// WaitSent waits until the terminal was sent text.
+func (st *Stage) WaitSent(text string) {
+	st.W.T.Helper()
+	st.W.Until(func() bool { return strings.Contains(st.Sent(), text) }, st.Sent)
+}
+
 // TypeKeys writes to the terminal as a user would.
 func (st *Stage) TypeKeys(text string) {
 	st.W.T.Helper()
