@@ -2,7 +2,6 @@ package agents_test
 
 import (
 	"context"
-	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,19 +13,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Real agents, each in a terminal without a user: the model receives exactly what was typed, once.
+// startAgent runs a real agent in a terminal without a user until its prompt.
+func startAgent(w *world.World, p world.CodingAgent, bin, model string) (id string) {
+	w.T.Helper()
+	r := w.Prepare("gateway", append([]string{"run", "--cols", "100", "--rows", "40", "--", bin}, p.Prompt...)...)
+	r.Cmd.Env = append(r.Cmd.Env, p.SetUp(w, model)...)
+	r.Run()
+	id = w.Session()
+	w.T.Cleanup(func() { w.Gateway("close", id); r.Wait() })
+	w.MustGateway("wait", id, "--regex", p.Ready, "--timeout", "5m")
+	return id
+}
+
+// The model receives exactly what was typed, once.
 func TestTypingLandsInTheAgentsPrompts_Client(t *testing.T) {
 	for _, p := range world.CodingAgents {
 		t.Run(p.Name, func(t *testing.T) {
 			bin := world.FromNpm(t, p.Name)
 			w := world.New(t)
 			prompts, url := w.ServeAnswers("ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX")
-			r := w.Prepare("gateway", append([]string{"run", "--cols", "100", "--rows", "40", "--", bin}, p.Prompt...)...)
-			r.Cmd.Env = append(r.Cmd.Env, p.SetUp(w, url)...)
-			r.Run()
-			id := w.Session()
-			t.Cleanup(func() { w.Gateway("close", id); r.Wait() })
-			w.MustGateway("wait", id, "--regex", p.Ready, "--timeout", "5m")
+			id := startAgent(w, p, bin, url)
 			w.MustGateway("wait", id, "--idle", "500ms", "--timeout", "5m")
 			send := func(args ...string) {
 				t.Helper()
@@ -68,28 +74,19 @@ func TestCodingAgentsWaitByAGuess_Client(t *testing.T) {
 			bin := world.FromNpm(t, p.Name)
 			w := world.New(t)
 			asked, answer := make(chan struct{}, 100), make(chan struct{})
-			url := w.Model(func(ctx context.Context, r fakemodel.Request) fakemodel.Turn {
+			id := startAgent(w, p, bin, w.Model(func(ctx context.Context, _ fakemodel.Request) fakemodel.Turn {
 				asked <- struct{}{}
 				select {
 				case <-answer:
 				case <-ctx.Done():
 				}
-				return fakemodel.Turn{Say: "ANSWER " + r.Prompt}
-			})
-			r := w.Prepare("gateway", append([]string{"run", "--cols", "100", "--rows", "40", "--", bin}, p.Prompt...)...)
-			r.Cmd.Env = append(r.Cmd.Env, p.SetUp(w, url)...)
-			r.Run()
-			id := w.Session()
-			t.Cleanup(func() { w.Gateway("close", id); r.Wait() })
-			w.MustGateway("wait", id, "--regex", p.Ready, "--timeout", "5m")
+				return fakemodel.Turn{Say: "ANSWER"}
+			}))
 			waits := func(limit string) string {
-				var got protocol.WaitResult
-				require.NoError(t, json.Unmarshal([]byte(w.Gateway("wait", id, "--waiting", "--json", "--timeout", limit).Out), &got))
-				return got.Matched
+				return world.Reply[protocol.WaitResult](t, w.Gateway("wait", id, "--waiting", "--json", "--timeout", limit).Out).Matched
 			}
 			require.Equal(t, guess, waits("5m"))
-			sends := w.Prepare("gateway", "send", id, "--text", "say hello", "--enter", "--timeout", "5m")
-			sends.Run() // the agent draws that it works until its model has answered
+			sends := w.Start("gateway", "send", id, "--text", "say hello", "--enter", "--timeout", "5m") // the agent draws that it works
 			<-asked
 			require.Empty(t, waits("3s"), "the model is silent")
 			close(answer)

@@ -10,13 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// claude returns the path of the real Claude Code.
-func claude(t *testing.T) string { return world.FromNpm(t, "claude") }
-
 // The prompt hook gives the screen to the model. Once the user allows it, the model's calls
 // reach vim through our MCP server.
 func TestClaudeCodeSeesAndDrivesVim_Client(t *testing.T) {
-	bin := claude(t)
+	bin := world.FromNpm(t, "claude")
 	w := world.New(t, "vim")
 	w.Write("notes.txt", "bread\n")
 	s := w.Terminal(100, 24)
@@ -40,7 +37,7 @@ func TestClaudeCodeSeesAndDrivesVim_Client(t *testing.T) {
 
 // The same agent, connected to gateway serve with its own token.
 func TestClaudeCodeOverHTTP_Client(t *testing.T) {
-	bin := claude(t)
+	bin := world.FromNpm(t, "claude")
 	w := world.New(t, "vim")
 	token := strings.TrimSpace(w.MustGateway("token", "create", "claude", "--role", "agent"))
 	serving := w.Serve("gateway")
@@ -78,7 +75,7 @@ func promptClaude(w *world.World, bin string, server world.Args, prompt string) 
 // claude -p, which has no interface, does what a session's conversation allows. It does nothing
 // that the conversation refuses, or that no one could be asked about.
 func TestClaudeCodeAsksForPermissionInAConversation_Client(t *testing.T) {
-	bin := claude(t)
+	bin := world.FromNpm(t, "claude")
 	w, s, o, id := world.StartTalk(t)
 	m, url := w.PlayModel()
 	server := world.Args{"command": "gateway", "args": []string{"mcp", "--permission", "--session", id}}

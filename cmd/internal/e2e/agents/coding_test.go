@@ -90,7 +90,7 @@ func driveVim(m *world.PlayedModel, s *world.Terminal, id, called string) {
 // loseKeyboard lets the user take the keyboard back while the agent drives.
 func loseKeyboard(m *world.PlayedModel, s *world.Terminal) {
 	m.W.T.Helper()
-	m.StartCall("terminal_send", world.Args{"text": "opears", "wait_for": "text", "value": "plums", "timeout_ms": 50_000})
+	m.StartCall("terminal_send", world.Args{"text": "opears", "wait_for": "text", "value": "plums"})
 	s.Wait("pears")
 	s.Press(`C-\`)
 	m.WaitForResult("no match: the user took the keyboard back", "pears", "keyboard: user")

@@ -21,7 +21,7 @@ var doors = map[string]func(w *world.World) door{
 		a := w.Agent("claude", world.Eras[1])
 		a.MustCall("terminal_request_control", world.Args{"reason": "test"}, "granted")
 		return func(line, fact, value string) (met bool, rows string) {
-			with := world.Args{"text": line, "enter": true, "wait_for": fact, "timeout_ms": 50_000}
+			with := world.Args{"text": line, "enter": true, "wait_for": fact}
 			if value != "" {
 				with["value"] = value
 			}

@@ -29,7 +29,7 @@ func TestABuildThatFailsIsUnderstoodInTwoCalls(t *testing.T) {
 	t.Run("it is not waited out", func(t *testing.T) {
 		id, _ := a.RunProgram(world.Args{"program": "bash", "args": build("[ $i != 200 ] || sleep 1000"), "wait_for": "waiting"})
 		out := a.MustCall("terminal_send", world.Args{
-			"terminal": id, "enter": true, "wait_for": "exit", "stop": []string{`\berror:`}, "timeout_ms": 50_000,
+			"terminal": id, "enter": true, "wait_for": "exit", "stop": []string{`\berror:`},
 		}, `stop: "\\berror:"`)
 		found := search(a, world.Args{"terminal": id, "view": "history", "match": `\berror:`, "context": 1},
 			"1 line matches:\n", "59- cc -O2 -Wall -Iinclude -c src/unit59.c", "60: "+failure) // the typed empty line is line 0

@@ -18,36 +18,26 @@ func TestOnlyThisProgram(t *testing.T) {
 	s.Wait("bread")
 	id := w.Session()
 	w.RequestGrant(id, "--as", "codex")
-	w.MustGateway("send", id, "--as", "codex", "--text", "omilk")
-	w.MustGateway("send", id, "--as", "codex", "esc")
 	world.WaitRead(w, id, "keyboard: codex (drive), for vim only")
+	w.MustGateway("send", id, "--as", "codex", "--text", ":!bash --norc", "--enter")
+	s.Match(`([$#]) ?\n`)
+	s.WaitTitle("[codex waits for vim]")
+	s.WaitShown("codex waits: it has the keyboard for vim only, and bash is in the foreground")
+	world.WaitRead(w, id, "codex, paused: the grant is for vim, and another program has the terminal")
+	got := w.Gateway("send", id, "--as", "codex", "--text", "touch pwned", "--enter", "--timeout", "300ms")
+	got.MustFail(t, 1, "the grant is for one program, and another one has the terminal")
 
-	for _, command := range []string{":shell", ":!bash --norc"} {
-		w.MustGateway("send", id, "--as", "codex", "--text", command, "--enter")
-		s.Match(`([$#]) ?\n`)
-		s.WaitTitle("[codex waits for vim]")
-		s.WaitShown("codex waits: it has the keyboard for vim only, and bash is in the foreground")
-		world.WaitRead(w, id, "codex, paused: the grant is for vim, and another program has the terminal")
-		got := w.Gateway("send", id, "--as", "codex", "--text", "touch pwned", "--enter", "--timeout", "300ms")
-		got.MustFail(t, 1, "the grant is for one program, and another one has the terminal")
-
-		waiting := w.Start("gateway", "send", id, "--as", "codex", "--text", "oeggs")
-		s.Typed("echo mine > said; exit\n")
-		got = waiting.Wait()
-		if command == ":shell" {
-			require.Zero(t, got.Status, got.Err) // vim is as the agent last saw it
-		} else {
-			got.MustFail(t, 1, "the user typed since you looked")
-			w.MustGateway("send", id, "--as", "codex", "--text", "\roeggs")
-		}
-		s.WaitTitle("[codex drives]")
-		w.MustGateway("send", id, "--as", "codex", "esc")
-		require.Equal(t, "mine\n", w.Content("said"))
-	}
-	require.NoFileExists(t, w.Path("pwned"))
-	w.MustGateway("send", id, "--as", "codex", "--text", ":wq", "--enter", "--timeout", "2s")
+	waiting := w.Start("gateway", "send", id, "--as", "codex", "--text", "oeggs", "--timeout", "5m")
+	w.Caller().WaitPending(1)
+	s.Typed("echo mine > said; exit\n")
+	waiting.Wait().MustFail(t, 1, "the user typed since you looked")
+	s.WaitTitle("[codex drives]")
+	require.Equal(t, "mine\n", w.Content("said"))
+	w.MustGateway("send", id, "--as", "codex", "--text", "\roeggs", "esc")
+	w.MustGateway("send", id, "--as", "codex", "--text", ":wq", "--enter", "--until", "exit")
 	require.Zero(t, s.Status())
-	require.Contains(t, w.Content("notes.txt"), "bread\nmilk\neggs")
+	require.Equal(t, "bread\neggs\n", w.Content("notes.txt"))
+	require.NoFileExists(t, w.Path("pwned"))
 }
 
 // unbracketed makes bash take several lines one by one, not as one paste.
@@ -57,40 +47,33 @@ const unbracketed = "bind 'set enable-bracketed-paste off'\nPS1='$ '\n"
 // every program that can start another one, and in every way of starting it.
 func TestNothingIsTypedAheadR79(t *testing.T) {
 	t.Parallel()
-	const shell = "proxy --agent --grant drive --yield 0s --no-notice --only-this-program "
+	const bash, prompt = "bash --rcfile rc", `[$#] ?\n`
 	for _, c := range []struct {
-		name, run, sees string
-		needs           string
-		send            []string // after gateway send ID --as codex
-		front           string   // which program takes the terminal
+		name, program, ready, needs string
+		send                        []string // after gateway send ID --as codex
+		front                       string   // which program takes the terminal
 	}{
-		{"lines", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"--text", "sh\ntouch F\n"}, "sh"},
-		{"keys", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"s", "h", "ctrl-j", "t", "o", "u", "c", "h", "space", "F", "ctrl-m"}, "sh"},
-		{"in its place", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"--text", "exec dash\ntouch F\n"}, "dash"},
-		{"a shell without an editor", shell + "dash", `[$#] ?\n`, "dash", []string{"--text", "bash --norc\ntouch F\n"}, "bash"},
-		{"a loop", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"--text", "for i in 1 2 3; do dash; done\ntouch F\n"}, "dash"},
-		{"vim", shell + "vim -u NONE -n", "~", "vim", []string{"--text", ":!dash -i\ntouch F\n"}, "dash"},
-		{"python", shell + "python3 -q", ">>>", "python3", []string{"--text", "import os; os.system('dash -i')\ntouch F\n"}, "dash"},
-		{"after a pause", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"--text", "sleep 0.3; dash\ntouch F\n"}, "dash"},
-		{"a slow builtin", shell + "bash --rcfile rc", `[$#] ?\n`, "bash", []string{"--text", "read -t 0.4 x < <(exec sleep 1); dash\ntouch F\n"}, "dash"},
+		{"lines", bash, prompt, "bash", []string{"--text", "sh\ntouch F\n"}, "sh"},
+		{"keys", bash, prompt, "bash", []string{"s", "h", "ctrl-j", "t", "o", "u", "c", "h", "space", "F", "ctrl-m"}, "sh"},
+		{"in its place", bash, prompt, "bash", []string{"--text", "exec dash\ntouch F\n"}, "dash"},
+		{"a shell without an editor", "dash", prompt, "dash", []string{"--text", "bash --norc\ntouch F\n"}, "bash"},
+		{"vim", "vim -u NONE -n", "~", "vim", []string{"--text", ":!dash -i\ntouch F\n"}, "dash"},
+		{"a slow builtin", bash, prompt, "bash", []string{"--text", "read -t 0.4 x < <(exec sleep 1); dash\ntouch F\n"}, "dash"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := world.New(t, c.needs, "dash")
 			w.Write("rc", unbracketed)
 			s := w.Terminal(100, 16)
-			s.Run(c.run)
-			s.Match(c.sees)
+			s.Run("proxy --agent --grant drive --yield 0s --no-notice --only-this-program " + c.program)
+			s.Match(c.ready)
 			id := w.Session()
 			w.RequestGrant(id, "--as", "codex")
-			sending := w.Start("gateway", append([]string{"send", id, "--as", "codex", "--timeout", "4s"}, c.send...)...)
+			sending := w.Start("gateway", append([]string{"send", id, "--as", "codex", "--timeout", "5m"}, c.send...)...)
 			s.WaitTitle("[codex waits for ")
-			got := sending.Wait()
-			require.Equal(t, 1, got.Status, got.Out+got.Err)
-			require.Contains(t, got.Err, "the grant is for one program, and another one has the terminal")
 			s.Typed("echo front=$0 mine\n")
 			s.Match("front=\\S*" + c.front + " mine\n")
-			require.NoFileExists(t, w.Path("F"))
 			s.Press(`C-\`)
+			sending.Wait().MustFail(t, 1, "the user took the keyboard back")
 			s.Close()
 			require.NoFileExists(t, w.Path("F"))
 		})

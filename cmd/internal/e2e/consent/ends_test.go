@@ -102,7 +102,7 @@ func TestTheProgramsEndEndsTheGrant(t *testing.T) {
 	s.RunListener("--agent --grant drive")
 	id := w.Session()
 	a.MustCall("terminal_request_control", world.Args{"reason": "test"}, "granted")
-	waiting := a.StartCall("terminal_wait", world.Args{"terminal": id, "for": "text", "value": "never", "timeout_ms": 50_000})
+	waiting := a.StartCall("terminal_wait", world.Args{"terminal": id, "for": "text", "value": "never"})
 	s.QuitProgram("\x04")
 	got := w.WaitAnswer(waiting)
 	require.Contains(t, got.Text, "no match: the program ended first")

@@ -81,7 +81,7 @@ func TestTheUsersAnswerGoesToTheAgentThatSpoke(t *testing.T) {
 	b := w.Agent("claude", world.Eras[1])
 	b.MustCall("terminal_say", world.Args{"text": "shall I go on?"})
 	s.Wait("message from “claude”: “shall I go on?”")
-	waiting := b.StartCall("terminal_wait", world.Args{"for": "control", "timeout_ms": 50_000})
+	waiting := b.StartCall("terminal_wait", world.Args{"for": "control"})
 	s.Press(`C-\`)
 	s.WaitGone("codex drives")
 	writeMessage(s, "do")

@@ -46,7 +46,7 @@ func waysToGiveUp() []givenUp {
 			a.MustCall("terminal_request_control", world.Args{"terminal": id, "reason": "to test", "timeout_ms": 100}, "pending")
 			ctx, cancel := context.WithCancel(w.Ctx)
 			go func() { // ends with cancel
-				_, _ = a.Session.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: world.Args{"terminal": id, "for": "control", "timeout_ms": 50_000}})
+				_, _ = a.Session.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: world.Args{"terminal": id, "for": "control"}})
 			}()
 			w.Caller().WaitPending(1)
 			return cancel

@@ -2,6 +2,7 @@ package world
 
 import (
 	"encoding/json"
+	"maps"
 	"os/exec"
 	"strings"
 	"testing"
@@ -47,6 +48,10 @@ type Answer struct {
 // StartCall calls a tool without waiting for the answer.
 func (a *Agent) StartCall(tool string, with Args) <-chan Answer {
 	out := make(chan Answer, 1)
+	if with["timeout_ms"] == nil && (with["wait_for"] != nil || tool == "terminal_wait") {
+		with = maps.Clone(with) // the default of 10 s is short for a busy machine
+		with["timeout_ms"] = 50_000
+	}
 	params := &mcp.CallToolParams{Name: tool, Arguments: with}
 	if ms, _ := with["timeout_ms"].(int); ms > 50_000 {
 		params.SetProgressToken(tool)

@@ -290,9 +290,13 @@ func (w *World) Gateway(args ...string) Result {
 	return w.Do(w.CLI, args...)
 }
 
-// MustGateway runs the agent's command, which must succeed.
+// MustGateway runs the agent's command, which must succeed. A wait or an input has as much time as a
+// busy machine may need, unless args say otherwise.
 func (w *World) MustGateway(args ...string) string {
 	w.T.Helper()
+	if (args[0] == "wait" || args[0] == "send") && !slices.Contains(args, "--timeout") {
+		args = append(slices.Clone(args), "--timeout", Patience.String())
+	}
 	got := w.Gateway(args...)
 	require.Zero(w.T, got.Status, "gateway %s\n%s%s", strings.Join(args, " "), got.Out, got.Err)
 	return got.Out
