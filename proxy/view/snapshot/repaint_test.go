@@ -65,26 +65,6 @@ func TestRepaintedRowsAreQuiet(t *testing.T) {
 	}
 }
 
-// A wait for all rows to be quiet names those that were not.
-func TestAWaitForQuietNamesTheRowsThatKeepItOpen(t *testing.T) {
-	b := newBench(t, "", "")
-	b.throttle.NoteChange(at(0))
-	b.add(protocol.Until{QuietMs: 300}, 0, func(w *Wait) { w.Deadline = at(3000) })
-	for tick := 1; tick <= 30; tick++ {
-		b.view.set(1, fmt.Sprint(tick))
-		b.changed(100 * tick)
-	}
-	b.ended("w:1::[1]")
-	b.results = nil
-	b.add(protocol.Until{QuietMs: 300}, 3000)
-	for tick := 31; tick <= 50; tick++ {
-		b.view.set(1, fmt.Sprint(tick))
-		b.changed(100 * tick)
-	}
-	b.check(5300)
-	b.ended("w:0:quiet")
-}
-
 // A wait that must not look at the screen names no rows of it.
 func TestHiddenRowsAreNotNamed(t *testing.T) {
 	b := newBench(t, "", "")

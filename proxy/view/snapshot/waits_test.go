@@ -224,17 +224,6 @@ func (b *bench) is(w corpus.Want, line string) {
 	}
 }
 
-func TestWaitControl(t *testing.T) {
-	b := newBench(t, "a")
-	b.add(protocol.Until{Control: true}, 0, named("mine"))
-	b.add(protocol.Until{Control: true}, 0, named("yours"))
-	b.add(protocol.Until{Text: "x"}, 0, named("text"))
-	b.waits.EndControlWaits(func(id string) bool { return id != "yours" }, "granted")
-	require.Equal(t, []string{"mine:0:granted"}, b.results)
-	b.waits.Stop()
-	b.ended("mine:0:granted", "yours:3:", "text:3:")
-}
-
 func TestWaitsAreBounded(t *testing.T) {
 	b := newBench(t, "a")
 	for i := range MaxWaits {
@@ -254,38 +243,10 @@ func TestWaitsAreBounded(t *testing.T) {
 	require.LessOrEqual(t, len(b.waits.revisions), maxRevisions)
 }
 
-func TestWaitDoneMayUseTheWaits(t *testing.T) {
-	b := newBench(t, "a")
-	cond, err := Compile(protocol.Until{Changed: true})
-	require.NoError(t, err)
-	rounds := 0
-	var again func(Result)
-	add := func() {
-		require.NoError(t, b.waits.Add(Wait{ID: "w", Condition: cond, Done: again}, b.view, at(0)))
-	}
-	again = func(Result) { rounds++; add() }
-	add()
-	for range 3 {
-		b.view.set(0, "b")
-		b.check(1)
-	}
-	require.Equal(t, 3, rounds)
-	require.Equal(t, 1, b.waits.Len())
-}
-
 func TestCompileRefuses(t *testing.T) {
-	for _, c := range []struct{ name, regex, want string }{
-		{"no closing", `a(b`, `field "until.regex": is no RE2 regular expression: missing closing ): "a(b"`},
-		{"not RE2", `a(?=b)`, `field "until.regex": is no RE2 regular expression: invalid or unsupported Perl syntax: "(?="`},
-		{"too big", `((a{100}){100}){100}`, `field "until.regex": is no RE2 regular expression: invalid repeat count: "{100}"`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, err := Compile(protocol.Until{Regex: c.regex})
-			var field *protocol.FieldError
-			require.ErrorAs(t, err, &field)
-			require.Equal(t, "until.regex", field.Field)
-			require.EqualError(t, err, c.want)
-		})
+	for _, regex := range []string{`a(b`, `a(?=b)`, `((a{100}){100}){100}`} {
+		_, err := Compile(protocol.Until{Regex: regex})
+		require.ErrorContains(t, err, `field "until.regex": is no RE2 regular expression`)
 	}
 	_, err := Compile(protocol.Until{TitleRegex: "a("})
 	require.ErrorContains(t, err, `field "until.titleRegex": is no RE2`)
@@ -322,17 +283,6 @@ func TestCheckExpect(t *testing.T) {
 			require.EqualError(t, err, c.want)
 		})
 	}
-}
-
-// While there are no waits, a flood's output stays unplayed, however often the screen is looked at.
-func TestLookingWithoutWaitsPlaysNothing(t *testing.T) {
-	b := newBench(t, "a line")
-	for now := range 100 {
-		b.print("a line\r\n")
-		b.changed(now)
-	}
-	require.NotEmpty(t, b.text.log.ops, "the log was played though nobody asked for the text")
-	require.Zero(t, b.text.kept.lines)
 }
 
 // A wait with several conditions ends with the first of them, once.
@@ -408,15 +358,6 @@ func TestAWaitSeesScrolledText(t *testing.T) {
 		b.add(protocol.Until{Regex: "error: .*"}, 0, c.with)
 		b.open("the user hides the screen")
 	}
-}
-
-// A wait that starts a moment after the program already has the first revision behind it.
-func TestWhatWasPrintedBeforeTheFirstLookCounts(t *testing.T) {
-	b := newBench(t, "ready")
-	b.view.rev, b.view.revs[0] = protocol.FirstSeq+1, protocol.FirstSeq+1
-	b.print("ready\r\n")
-	b.add(protocol.Until{Text: "ready"}, 0, func(w *Wait) { w.AfterSeq = protocol.FirstSeq })
-	b.ended("w:0:ready")
 }
 
 // A wait with an expensive expression ends with a reason, so that it does not delay the program's
