@@ -33,83 +33,6 @@ func press(t testing.TB, name string) Press {
 	return k
 }
 
-func TestEncodeRefuses(t *testing.T) {
-	for name, modes := range map[string]Modes{
-		"ctrl-shift-a": {}, "ctrl-1": {}, "ctrl-é": {}, "ctrl-;": {}, "super-x": {}, "super-up": {}, "shift-enter": {}, "ctrl-enter": {},
-		"shift-space": {KittyFlags: 1}, "ctrl-tab": {}, "alt-esc": {}, "ctrl-alt-[": {}, "shift-esc": {}, "shift-alt-tab": {}, "shift-backspace": {},
-		"ctrl-f13": {}, "shift-f35": {}, "pause": {}, "ctrl-caps-lock": {ModifyOtherKeys: 2}, "volume-up": {}, "hyper-x": {ModifyOtherKeys: 2}, "ctrl-kp-5": {}, "ctrl-shift-x": {ModifyOtherKeys: 1},
-	} {
-		k := press(t, name)
-		b, err := k.Encode(modes)
-		if modes.KittyFlags != 0 { // the spaces are the same character
-			require.NoError(t, err)
-			require.NotEqual(t, " ", string(b))
-			continue
-		}
-		require.ErrorContains(t, err, name)
-		require.Nil(t, b)
-	}
-	_, err := Press{}.Encode(Modes{})
-	require.ErrorContains(t, err, "empty")
-}
-
-// The refusal of a key that the mode has no code for says what to do instead.
-func TestARefusalSaysWhatToDoInstead(t *testing.T) {
-	for name, says := range map[string]string{
-		"shift-enter": "alt-enter or ctrl-j", "ctrl-enter": "alt-enter or ctrl-j", "super-x": "leave out super-", "hyper-x": "leave out hyper-",
-		"ctrl-shift-x": "leave out shift-", "alt-esc": "send esc by itself", "pause": "the kitty protocol", "ctrl-mute": "the kitty protocol",
-	} {
-		k := press(t, name)
-		_, err := k.Encode(Modes{})
-		require.ErrorContains(t, err, says, name)
-	}
-}
-
-// Text, Enter, or a key that interrupts a program.
-func TestWhatAPressIs(t *testing.T) {
-	const text, enter, interrupt, other = "text", "enter", "interrupt", ""
-	for name, want := range map[string]string{
-		"a": text, "A": text, "世": text, "space": text, "c": text, "ctrl-a": other, "alt-a": other, "up": other, "tab": other, "kp-5": other,
-		"enter": enter, "kp-enter": enter, "alt-enter": other, "shift-enter": other, "ctrl-j": other,
-		"ctrl-c": interrupt, "^C": interrupt, "ctrl-z": interrupt, `ctrl-\`: interrupt, "alt-c": other, "ctrl-alt-c": other, "ctrl-d": other, "esc": other,
-	} {
-		k := press(t, name)
-		require.Equal(t, []bool{want == text, want == enter, want == interrupt}, []bool{k.IsText(), k.IsEnter(), k.Interrupts()}, name)
-	}
-}
-
-func TestParseRepeat(t *testing.T) {
-	for in, want := range map[string]int{"down*3": 3, "**2": 2, "*": 1, "x*1000": 1000, "ctrl-w*2": 2, "ctrl-*": 1} {
-		k := press(t, in)
-		require.Equal(t, want, k.Count, in)
-	}
-}
-
-func TestParseErrors(t *testing.T) {
-	for in, says := range map[string]string{
-		"":                 "empty",
-		"down*0":           "1 to 1000",
-		"down*1001":        "1 to 1000",
-		"down*99999999999": "1 to 1000",
-		"entr":             "enter",
-		"pagup":            "pageup",
-		"ctrl-ctrl-x":      "twice",
-		"ctrl-":            "no key is called",
-		"hello":            "no key is called",
-		"f36":              "near it: f",
-		"ctrl-foo":         `"ctrl-foo"`,
-		"\x03":             "not a character",
-		"\xff":             "not a character",
-		"ab\xff":           "no key is called",
-	} {
-		_, err := Parse(in)
-		require.ErrorContains(t, err, says, "%q", in)
-		if !strings.Contains(says, "1000") {
-			require.ErrorContains(t, err, "a key is one character", "%q", in)
-		}
-	}
-}
-
 // everyName lists every key with every sensible modifier.
 func everyName() []string {
 	var bases []string
@@ -185,39 +108,6 @@ func TestEveryNamedReclaimIsSeenR12(t *testing.T) {
 	}
 }
 
-func TestSubmits(t *testing.T) {
-	for in, want := range map[string]bool{
-		"": false, "ls -l": false, "héllo 漢": false, "\t": true, "a\tb": true, "\x12": true, "\x14": true, "\x7f": false, "\x01\x05\x0b\x15\x17": false, "\x08": false,
-		"\x1b[A": false, "\x1bOC": false, "\x1b[1;5D": false, "\x1b[3~": false, "\x1b[Z": true, "\x1b[97;1;10u": true, "\u0085": true, "\x85": true, "\u00a0": false, "\xff": true, "\x1b[133u": true, "\x1b[97u": false, "\x1b[97;2;65u": true,
-		"\x1b[27;5;97~": false, "\x1b[127u": false, "\x1b[9;2u": true, "\x1b[57404u": false, "\x1b[200~ls\x1b[201~": false, "\x1bOu": false,
-		"\r": true, "\n": true, "ls\r": true, "\x03": true, "\x04": true, "\x1a": true, "\x1c": true, "\x0f": true, "\x00": true,
-		"\x11": true, "\x13": true, "\x16": true, "\x18": true, "\x07": true,
-		"\x1b": true, "\x1bx": true, "\x1b\r": true, "\x1b[13u": true, "\x1b[27u": true, "\x1b[99;5u": true, "\x1b[27;5;99~": true,
-		"\x1b[27;2;13~": true, "\x1b[57414u": true, "\x1bOM": true, "\x1b[120;3u": true, "\x1bOP": true, "\x1b[15~": true, "\x9b13u": true,
-		"\x1b[200~ls\r\x1b[201~": true, "\x1b[<0;1;1M": true, "\x1b[92;5u": true, "ab\x1b[": true, "\x1b]0;x\x07": true, "\x1b[?1;2c": true,
-		"\x1b[99;6u": true, "\x1b[97;13u": true, "\x9b": true, "\x1b[": true,
-	} {
-		require.Equal(t, want, MaySubmit([]byte(in), false), "%q", in)
-	}
-	require.False(t, MaySubmit([]byte("make \t"), true), "the kernel's line takes a tab as it is")
-}
-
-func TestCleanPaste(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain\ttext":            "plain\ttext",
-		"a\nb\r\nc\rd":           "a\rb\rc\rd",
-		"a\n\r\nb":               "a\r\rb",
-		"x\x1b[201~rm -rf\x1b":   "x[201~rm -rf",
-		"x\u009b201~y\x9b201~z":  "x201~y201~z",
-		"\xc2\x1b\x9b201~":       "\uFFFD201~",
-		"\x00\x03\x1c\x7f\x07ok": "ok",
-		"héllo 漢 \u00a0":         "héllo 漢 \u00a0",
-		"\uFFFD\xff":             "\uFFFD\uFFFD",
-	} {
-		require.Equal(t, want, CleanPaste(in), "%q", in)
-	}
-}
-
 func TestCut(t *testing.T) {
 	long := "\x1b]52;c;" + strings.Repeat("A", 300) + "\x07"
 	for _, c := range []struct {
@@ -249,25 +139,5 @@ func TestCut(t *testing.T) {
 	} {
 		want, rest, _ := strings.Cut(c.in, "|")
 		require.Equal(t, len(want), CutBetweenKeys([]byte(want+rest), c.most), "%q at %d", c.in, c.most)
-	}
-}
-
-// The pieces that CutBetweenKeys makes are scanned to the same units as the whole, each piece leaving nothing
-// open.
-func TestCutAgreesWithScanner(t *testing.T) {
-	for _, v := range vectors(t) {
-		if len(v.in) > maxWhole {
-			continue
-		}
-		in := []byte("ab" + v.in + "cdé" + v.in + "f")
-		for most := 1; most < len(in); most++ {
-			s := NewScanner(Bindings{})
-			for rest := in; len(rest) > 0; {
-				n := CutBetweenKeys(rest, most)
-				s.Scan(rest[:n], func(Unit) {})
-				require.Nil(t, s.HeldBytes(), "%s at %d: %q", v.name, most, rest[:n])
-				rest = rest[n:]
-			}
-		}
 	}
 }

@@ -215,22 +215,6 @@ func TestCorpusR2(t *testing.T) {
 	require.Equal(t, 720, rows)
 }
 
-func TestLoneEscAndHeld(t *testing.T) {
-	s := NewScanner(Bindings{})
-	none := func(u Unit) { t.Fatalf("emitted %q", u.Bytes) }
-	require.Nil(t, s.HeldBytes())
-	s.Scan([]byte("\x1b"), none)
-	require.True(t, s.HasLoneEsc())
-	require.Equal(t, []byte("\x1b"), s.HeldBytes())
-	s.Scan([]byte("[9"), none)
-	require.False(t, s.HasLoneEsc())
-	require.Equal(t, []byte("\x1b[9"), s.HeldBytes())
-	require.Equal(t, []seen{{Key, "\x1b[9"}}, scanAll(s))
-	require.Nil(t, s.HeldBytes())
-	require.Equal(t, []seen{{Key, "2;5u"}}, scanAll(s, []byte("2;5u")), "a flush leads to ground")
-	require.Equal(t, []seen{{Key, "\x1b"}, {Reclaim, "\x1b[92;5u"}}, scanAll(s, []byte("\x1b\x1b[92;5u")))
-}
-
 // Alt with a key that opens strings, and text after it, are keys at once, not the start of an
 // answer that never ends (R7).
 func TestAltKeysDoNotOpenStringsR7(t *testing.T) {
@@ -265,20 +249,6 @@ func TestStringsAreBounded(t *testing.T) {
 	require.Equal(t, []seen{{Key, held}}, scanAll(s))
 	require.Equal(t, []seen{{Key, "\x07"}, {Confirm, "\x07"}}, scanAll(s, []byte("\x07\x07")),
 		"the BEL of a string that was given up is no Ctrl+G")
-}
-
-func TestLongSequencesAreBounded(t *testing.T) {
-	long := "\x1b[" + strings.Repeat("9", 200) + "2;5u"
-	for _, reads := range [][][]byte{{[]byte(long)}, single(long)} {
-		s := NewScanner(Bindings{})
-		require.Equal(t, []seen{{Key, long}, {Reclaim, "\x1b[92;5u"}}, scanAll(s, append(reads, []byte("\x1b[92;5u"))...))
-	}
-}
-
-func TestCtrlGInsideSequencesConfirmsNothing(t *testing.T) {
-	for _, in := range []string{"\x1b[5\x07", "\x1bO\x07", "\x1b]\x07", "\x1b\x07", "\x1bP1\x07\x18", "\x1b[" + strings.Repeat("1", 80) + "\x07"} {
-		require.Equal(t, []int{0}, counts(scanAll(NewScanner(Bindings{}), []byte(in)), Confirm), "%q", in)
-	}
 }
 
 func TestX10Mouse(t *testing.T) {
@@ -325,24 +295,6 @@ func TestOtherReclaimKeysR2(t *testing.T) {
 		for _, in := range tt.not {
 			require.Equal(t, []int{0}, counts(scanAll(NewScanner(Bindings{Reclaim: reclaimKey(t, tt.key)}), single(in)...), Reclaim), "%s %q", tt.key, in)
 		}
-	}
-}
-
-func TestParseReclaimKey(t *testing.T) {
-	for _, name := range []string{`ctrl-\`, `Ctrl-\`, `C-\`, `^\`, `ctrl+\`} {
-		require.Equal(t, defaultName, reclaimKey(t, name).String())
-	}
-	require.Equal(t, "ctrl-x", reclaimKey(t, "CTRL-X").String())
-	require.Equal(t, defaultName, Bindings{}.WithDefaults().Reclaim.String())
-	for name, says := range map[string]string{
-		"ctrl-g": "gives the keyboard", "ctrl-c": "interrupts", "C-D": "input ends", "^z": "suspends", "enter": "Enter", "Tab": "Tab", "esc": "Escape",
-		"ctrl-m": "Enter", "ctrl-i": "Tab", "ctrl-[": "Escape", "ctrl-j": "line feed", "ctrl-h": "Backspace",
-		"ctrl-1": "no byte of its own", "ctrl-é": "one key", "x": "not Ctrl", "": "not Ctrl", "alt-x": "not Ctrl", "ctrl-": "not Ctrl", "ctrl-f1": "not Ctrl",
-	} {
-		_, err := ParseReclaimKey(name)
-		require.ErrorContains(t, err, says, name)
-		require.ErrorContains(t, err, "give ctrl-", name)
-		require.ErrorContains(t, err, strconv.Quote(name), name)
 	}
 }
 

@@ -19,24 +19,6 @@ func TestShowR47(t *testing.T) {
 	require.Empty(t, keys.FormatPieces())
 }
 
-// The user can read every key that an agent can name.
-func TestEveryNamedKeyShows(t *testing.T) {
-	modes := []keys.Modes{{}, {AppCursor: true, AppKeypad: true}, {KittyFlags: 1}, {KittyFlags: 31}, {ModifyOtherKeys: 2}}
-	for name, want := range map[string]string{
-		"enter": "<Enter>", "tab": "<Tab>", "esc": "<Esc>", "backspace": "<Backspace>", "up": "<Up>", "home": "<Home>",
-		"pageup": "<PageUp>", "delete": "<Delete>", "f1": "<F1>", "f12": "<F12>", "ctrl-c": "<Ctrl-C>", "ctrl-z": "<Ctrl-Z>",
-		"alt-x": "<Alt-x>", "ctrl-up": "<Ctrl-Up>", "a": `"a"`, "shift-tab": "<Shift-Tab>", "ctrl-space": "<Ctrl-Space>",
-	} {
-		press, err := keys.Parse(name)
-		require.NoError(t, err)
-		for _, m := range modes {
-			b, err := press.Encode(m)
-			require.NoError(t, err)
-			require.Equal(t, want, keys.FormatPieces(b), "%s in %+v: %q", name, m, b)
-		}
-	}
-}
-
 func FuzzShow(f *testing.F) {
 	for _, s := range []string{"echo hi\r", "\x1b[1;5A\x1bOP", "\x1b[27;5;99~\xff", "\u202ex\x1b[200~", "\x9b3~", "\x1b[", "\x1b[$"} {
 		f.Add([]byte(s))
