@@ -81,7 +81,7 @@ func answers(t *testing.T, member Member, m protocol.Message, before func(*Hub))
 	h.Join(Member{Role: RoleProxy, Namespace: "a"}).Handle(opening("own", "k"))
 	before(h)
 	p := h.Join(member)
-	work = testing.AllocsPerRun(20, func() { p.Handle(m) })
+	work = testing.AllocsPerRun(5, func() { p.Handle(m) })
 	for _, m := range allMessages(p) {
 		frame, err := protocol.Encode(m)
 		require.NoError(t, err)

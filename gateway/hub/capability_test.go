@@ -203,36 +203,3 @@ func TestOwnersDecisionCarriesTheNameThatTheGatewayKnows(t *testing.T) {
 	owner.Handle(&protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", Grant: true, By: "somebody"})
 	require.Equal(t, "phone", onlyMessage[*protocol.ControlDecide](t, proxy).By)
 }
-
-// R56: another namespace's session is answered like one that does not exist, whatever the message.
-func TestNamespacesDoNotSeeEachOtherR56(t *testing.T) {
-	h := New(nil)
-	defer h.Close()
-	proxy := h.Join(Member{Role: RoleProxy, Namespace: "b"})
-	proxy.Handle(opening("x", "k"))
-	for _, m := range samples() {
-		for _, role := range rights.Roles {
-			if protocol.SessionID(m) != "x" || !may(role, m) {
-				continue
-			}
-			t.Run(string(role)+"/"+protocol.KindOf(m), func(t *testing.T) {
-				p := h.Join(Member{Role: role, Namespace: "a"})
-				defer p.Leave()
-				p.Handle(m)
-				e := onlyMessage[*protocol.Error](t, p)
-				require.Equal(t, protocol.CodeNoSession, e.Code)
-				if role != RoleProxy {
-					require.NotContains(t, e.Message, "there are:")
-				}
-				require.Empty(t, allMessages(proxy))
-			})
-		}
-	}
-	agent := h.Join(Member{Role: RoleAgent, Namespace: "a"})
-	agent.Handle(&protocol.SessionsList{RequestID: "l"})
-	require.Empty(t, onlyMessage[*protocol.SessionsListResult](t, agent).Sessions)
-	// The same id in two namespaces is two sessions.
-	twin := h.Join(Member{Role: RoleProxy, Namespace: "a"})
-	twin.Handle(opening("x", "other"))
-	require.Empty(t, allMessages(twin))
-}

@@ -50,19 +50,3 @@ func TestTheListNamesTheDecider(t *testing.T) {
 	proxy.Handle(&protocol.ControlRevoke{ID: "r", SessionID: "vim-1", AgentID: "a-2", Reason: protocol.ReasonRefused})
 	require.Equal(t, &protocol.Decision{AgentName: "codex", Reason: protocol.ReasonRefused}, decided())
 }
-
-func TestMutesAndRefusalsReachTheProxy(t *testing.T) {
-	h, proxy, _ := scene()
-	defer h.Close()
-	owner := h.Join(Member{Role: RoleOwner})
-	mute := &protocol.ControlDecide{RequestID: "d", SessionID: "vim-1", By: "x", AgentName: "claude", Mute: protocol.MuteOff}
-	snapshot := full("vim-1", 1, "a", "b")
-	snapshot.Muted = []string{"claude"}
-	proxy.Handle(snapshot)
-	require.Equal(t, []string{"claude"}, h.lists.sessionsOf(listKey{localOnly: true})[0].Muted)
-	owner.Handle(mute)
-	require.Equal(t, protocol.MuteOff, onlyMessage[*protocol.ControlDecide](t, proxy).Mute)
-	refuse := &protocol.ControlDecide{RequestID: "e", SessionID: "vim-1", By: "x", AgentName: "claude", Refuse: true}
-	owner.Handle(refuse)
-	require.True(t, onlyMessage[*protocol.ControlDecide](t, proxy).Refuse)
-}

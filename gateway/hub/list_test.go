@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -73,25 +72,6 @@ func TestALongListComesInParts(t *testing.T) {
 	require.Equal(t, all, watched)
 }
 
-// A page begins after the previous one, even if that one's last session is gone.
-func TestAPageOfTheListBeginsBehindTheLast(t *testing.T) {
-	h, proxies := crowd(t, 700)
-	defer h.Close()
-	p := h.Join(Member{Role: RoleViewer})
-	p.Handle(&protocol.SessionsList{RequestID: "page", Paged: true})
-	first := allMessages(p)[0].(*protocol.SessionsListResult)
-	n := len(first.Sessions)
-	last := first.Sessions[n-1].SessionID
-	proxies[(n-1)/maxPerProxy].Handle(&protocol.SessionClose{ID: "c", SessionID: last})
-	h.mu.Lock()
-	h.forgetSession(h.sessions[key{"", last}])
-	h.mu.Unlock()
-	p.Handle(&protocol.SessionsList{RequestID: "page", Paged: true, After: first.Next})
-	require.Equal(t, fmt.Sprintf("vim-%05d", n), allMessages(p)[0].(*protocol.SessionsListResult).Sessions[0].SessionID)
-	p.Handle(&protocol.SessionsList{RequestID: "page", Paged: true, After: "nonsense"})
-	require.Equal(t, first.Sessions[0].SessionID, allMessages(p)[0].(*protocol.SessionsListResult).Sessions[0].SessionID)
-}
-
 // Comparing two list entries compares every field.
 func TestAlikeComparesEveryField(t *testing.T) {
 	fields := reflect.TypeFor[protocol.SessionInfo]()
@@ -126,24 +106,5 @@ func fill(v reflect.Value) {
 		}
 	default:
 		panic(v.Kind())
-	}
-}
-
-// BenchmarkAListIsTold measures the cost of one screen while a client watches a list of many
-// sessions.
-func BenchmarkAListIsTold(b *testing.B) {
-	h, proxies := crowd(b, 3000)
-	defer h.Close()
-	p := h.Join(Member{Role: RoleViewer})
-	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
-	_ = allMessages(p)
-	of := listKey{localOnly: true}
-	b.ResetTimer()
-	for i := range b.N {
-		proxies[0].Handle(full("vim-00000", uint64(i)+1, fmt.Sprint(i))) //nolint:gosec // a count
-		h.mu.Lock()
-		h.lists.boards[of].rhythm.last = time.Time{}
-		h.lists.sendChanges(h.lists.boards[of])
-		h.mu.Unlock()
 	}
 }

@@ -54,18 +54,6 @@ func TestOwnersAndPeopleHereSendKeys(t *testing.T) {
 	require.Contains(t, mustFail(t, page, "r1", protocol.CodeUnavailable).Message, "look before you repeat it", "they are not sent twice")
 }
 
-func TestErrorAndDoneOfAProxyFindTheirRequest(t *testing.T) {
-	_, proxy, agent := scene()
-	agent.Handle(&protocol.ControlRelease{RequestID: "r1", SessionID: "vim-1", Gone: true})
-	release := onlyMessage[*protocol.ControlRelease](t, proxy)
-	require.False(t, release.Gone, "only a gateway says that an agent is gone")
-	proxy.Handle(&protocol.Done{RequestID: release.RequestID})
-	require.Equal(t, "r1", onlyMessage[*protocol.Done](t, agent).RequestID)
-	agent.Handle(&protocol.Read{RequestID: "r2", SessionID: "vim-1"})
-	proxy.Handle(&protocol.Error{RequestID: onlyMessage[*protocol.Read](t, proxy).RequestID, Code: protocol.CodeBlackout, Message: "hidden"})
-	mustFail(t, agent, "r2", protocol.CodeBlackout)
-}
-
 func TestLongRequestIDsStayUniqueAndLegal(t *testing.T) {
 	long := strings.Repeat("x", protocol.MaxID)
 	a, b := wireID("a-1", long), wireID("a-1", long[1:]+"y")

@@ -3,7 +3,6 @@ package hub
 import (
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -27,27 +26,4 @@ func TestAStoppedActionDoesNotRun(t *testing.T) {
 		mu.Unlock()
 		require.Empty(t, ran)
 	}
-}
-
-// What comes too early is sent once, when the interval is over.
-func TestARhythmSendsTheNewestOnce(t *testing.T) {
-	var mu sync.Mutex
-	mu.Lock()
-	sent := make(chan struct{}, 3)
-	r := rhythm{mu: &mu, every: time.Millisecond, send: func() { sent <- struct{}{} }}
-	require.True(t, r.isDue(), "nothing was sent yet")
-	r.last = time.Now().Add(time.Hour - time.Millisecond)
-	for range 3 {
-		require.False(t, r.isDue())
-	}
-	require.True(t, r.next.stop())
-	r.last = time.Now()
-	r.sendLater()
-	require.False(t, r.isDue(), "a message waits")
-	mu.Unlock()
-	<-sent
-	mu.Lock()
-	defer mu.Unlock()
-	require.Empty(t, sent)
-	require.True(t, r.isDue())
 }

@@ -218,19 +218,6 @@ func TestTheGatewayNamesTheSpeaker(t *testing.T) {
 	require.Contains(t, mustFail(t, person, "q", protocol.CodeAnswered).Message, "bob")
 }
 
-// A record sent over a connection that is lost is not sent twice.
-func TestNoRecordIsSentTwice(t *testing.T) {
-	h, proxy := talking(t)
-	person := h.Join(Member{Role: RoleOwner})
-	person.Handle(&protocol.ChatSend{RequestID: "r", SessionID: "c-1", Text: "x"})
-	onlyMessage[*protocol.ChatSend](t, proxy)
-	proxy.Leave()
-	require.Contains(t, mustFail(t, person, "r", protocol.CodeUnavailable).Message, "it is unknown whether this took effect: look before you repeat it")
-	proxy = h.Join(Member{Role: RoleProxy})
-	proxy.Handle(chatting("secret"))
-	require.Empty(t, allMessages(proxy))
-}
-
 func TestASessionWithoutAConversation(t *testing.T) {
 	h := New(nil)
 	defer h.Close()
