@@ -30,6 +30,7 @@ type Tracker struct {
 	count        uint64    // all keys
 	countAtPause uint64    // count at the newest rest
 	paste        bool      // inside a bracketed paste, whose line ends are text
+	agentPaste   bool      // that is an agent's, which the user's next key ends
 	last         byte      // the last byte typed
 	lineGroup    int       // the group that had the terminal when the line began
 	at           time.Time // time of the last key
@@ -358,9 +359,9 @@ func (t *Tracker) endsLine(keys []byte, user bool) bool {
 	if t.last = keys[len(keys)-1]; user && t.last == 0x1b {
 		t.last = 0 // the user's Escape is a key by itself: an Alt with it comes in one piece
 	}
-	if at := bytes.LastIndex(keys, pasteBegins); at >= 0 {
-		t.paste = true
-		keys = keys[at:]
+	if t.paste = t.paste && !(user && t.agentPaste); bytes.Contains(keys, pasteBegins) {
+		t.paste, t.agentPaste = true, !user
+		keys = keys[bytes.LastIndex(keys, pasteBegins):]
 	}
 	if bytes.Contains(keys, pasteEnds) {
 		t.paste = false

@@ -3,6 +3,8 @@ package pump
 import (
 	"errors"
 	"time"
+
+	"terminalproxy/proxy/terminal/keys"
 )
 
 // ErrFull refuses input while too many inputs wait already.
@@ -72,7 +74,7 @@ func (q *jobs) isAgentReady(now time.Time) bool {
 // writeAgent writes at most one piece of agent input. It is only called in a turn in which the
 // keyboard was read and had no input.
 func (p *Pump) writeAgent(now time.Time) {
-	if len(p.user) > 0 { // writeUser has just tried: the program does not read
+	if p.hasUserInput() { // writeUser has just tried: the program does not read
 		p.failIfStuck(now)
 		return
 	}
@@ -135,17 +137,23 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 	}
 	piece, begins := &job.pieces[0], !job.Life.isHalfWritten()
 	if begins && job.Holds != nil && !job.Holds() {
-		p.judgeAgain(job)
+		p.advance(job, Shifted)
 		return
 	}
 	// Check again: the mode may have changed, and the user may have typed.
 	if begins && p.refuseLong(job, job.pieces) {
 		return
 	}
+	if begins && job.reopens {
+		job.reopens = false
+		p.own = []byte(keys.PasteBegins)
+		p.noteOwnMark(keys.PasteBegins)
+		return
+	}
 	if p.Line != nil && begins && piece.Description == "" {
 		p.Line.NoteAgentKeys(piece.Bytes)
 	}
-	n, err := p.writeProgram(job, piece.Bytes[:min(len(piece.Bytes), MaxPiece)], piece.Description != "")
+	n, err := p.writeProgram(spanOf(job), piece.Bytes[:min(len(piece.Bytes), MaxPiece)])
 	p.countWritten(job, n)
 	if !p.noteWrite(now, err) {
 		p.failIfStuck(now)
@@ -156,16 +164,6 @@ func (p *Pump) writePiece(now time.Time, job *pending) {
 	}
 }
 
-// judgeAgain queues a job to be judged again after the program changed. An abandoned job ends
-// instead: the end of its paste is not for another program.
-func (q *jobs) judgeAgain(job *pending) {
-	if job.Life.isGivenUp() {
-		q.answerHead(Shifted, nil)
-		return
-	}
-	q.advance(job, Shifted)
-}
-
 // finishPiece writes the rest of a half-written piece. It reports whether the piece is complete or
 // its job is gone.
 func (p *Pump) finishPiece(now time.Time) bool {
@@ -174,7 +172,7 @@ func (p *Pump) finishPiece(now time.Time) bool {
 	}
 	job := p.queue[0]
 	for len(job.pieces[0].Bytes) > 0 {
-		n, err := p.writeProgram(job, job.pieces[0].Bytes, job.pieces[0].Description != "")
+		n, err := p.writeProgram(spanOf(job), job.pieces[0].Bytes)
 		p.countWritten(job, n)
 		if !p.noteWrite(now, err) {
 			return len(p.queue) == 0
@@ -224,11 +222,9 @@ func (q *jobs) nextPiece(now time.Time, job *pending) {
 	}
 	job.pieces = job.pieces[1:]
 	switch over := len(job.pieces) == 0; {
-	case over && job.Life.isGivenUp():
-		q.answerHead(RestWritten, nil)
 	case over:
 		q.answerHead(AllWritten, nil)
-	case job.pieces[0].Step != 0 && !job.Life.isGivenUp():
+	case job.pieces[0].Step != 0:
 		q.advance(job, StepWritten)
 		job.fits = 0
 	default:
@@ -330,7 +326,7 @@ func (j *pending) bytesLeft() int {
 	if j.pieces == nil {
 		return j.Size
 	}
-	n := j.flushed + j.cut
+	n := j.flushed
 	for _, piece := range j.pieces {
 		n += len(piece.Bytes)
 	}

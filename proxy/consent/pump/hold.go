@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"terminalproxy/proxy/terminal/keys"
 )
 
 // ErrLate refuses an input that the user did not let through in time.
@@ -43,23 +45,17 @@ type lineEndFinder struct {
 	ownEscape bool // an Escape that ends a piece is a key by itself
 }
 
-// The marks of a bracketed paste (xterm ctlseqs, DECSET 2004).
-const (
-	pasteBegins = "\x1b[200~"
-	pasteEnds   = "\x1b[201~"
-)
-
 // lastEnd returns the index of the last end of a line in b, or -1.
 func (e *lineEndFinder) lastEnd(b []byte) int {
 	at := -1
 	for i, c := range b {
-		if len(e.last) == len(pasteBegins) {
+		if len(e.last) == len(keys.PasteBegins) {
 			e.last = append(e.last[:0], e.last[1:]...)
 		}
 		switch e.last = append(e.last, c); {
-		case c == '~' && string(e.last) == pasteBegins:
+		case c == '~' && string(e.last) == keys.PasteBegins:
 			e.paste = true
-		case c == '~' && string(e.last) == pasteEnds:
+		case c == '~' && string(e.last) == keys.PasteEnds:
 			e.paste = false
 		case (c == '\r' || c == '\n') && !e.paste && !e.isNewestQuoted(i > 0 || !e.ownEscape):
 			at = i

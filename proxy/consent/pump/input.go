@@ -80,6 +80,10 @@ type Program interface {
 	// FlushInput drops what was written and not read, and returns its size without an unfinished
 	// line in canonical mode.
 	FlushInput() (unread int, err error)
+	// CountUnread returns how many bytes the program could read now.
+	CountUnread() int
+	// ForegroundGroup returns the process group that has the terminal, 0 if unknown.
+	ForegroundGroup() int
 	// CanonicalSpell numbers the spell in which the kernel collects written bytes to lines
 	// (termios(3), ICANON); it is 0 outside of one. Two calls with one number had no raw mode
 	// between them. ends are the characters that end a line; 0 fills the rest.

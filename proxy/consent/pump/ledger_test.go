@@ -87,7 +87,9 @@ type world struct {
 	gone  error         // the error of the program's Write
 	idle  int           // turns in a row in which the pump neither waited, read nor wrote
 
-	unread    int    // what FlushInput returns
+	got       []byte // what the program was given and was not taken back
+	unread    int    // how many of the newest of those bytes it has not read
+	group     int    // has the terminal
 	canonical bool   // the line settings
 	spell     uint64 // how often they were seen to be raw
 	away      bool   // the program does not ask for more
@@ -285,7 +287,7 @@ func (w *world) Write(p []byte) (int, error) {
 		w.room -= n
 	}
 	w.idle = 0
-	w.ledger = append(w.ledger, "write "+string(p[:n]))
+	w.ledger, w.got = append(w.ledger, "write "+string(p[:n])), append(w.got, p[:n]...)
 	w.canonical = w.canonical || w.restores
 	return n, nil
 }
@@ -301,9 +303,13 @@ func (w *world) drain(n int) {
 }
 
 func (w *world) FlushInput() (int, error) {
-	w.ledger = append(w.ledger, "flush")
-	return w.unread, nil
+	n := w.CountUnread()
+	w.ledger, w.got = append(w.ledger, "flush"), w.got[:len(w.got)-n]
+	return n, nil
 }
+
+func (w *world) CountUnread() int     { return min(w.unread, len(w.got)) }
+func (w *world) ForegroundGroup() int { return w.group }
 
 func (w *world) CanonicalSpell() (spell uint64, ends [pump.LineEnds]byte) {
 	if !w.canonical {

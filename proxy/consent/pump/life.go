@@ -7,39 +7,37 @@ import "sync/atomic"
 // This is the whole life of an input: the state that follows each event, "." for an event that
 // cannot happen then. TestLifeIsDrawn compares it with the code, and has the reasons.
 //
-//	             Queued  Judging Voided  Held    Ready   Begun   Crossed KeyLeft Closing Ended Sent
-//	TurnCame     Judging .       .       .       .       .       .       .       .       .     .
-//	LineOccupied .       Queued  Queued  .       .       .       .       .       .       .     .
-//	Postponed    .       Queued  Queued  .       .       .       .       .       .       .     .
-//	Passed       .       Ready   .       .       .       .       .       .       .       .     .
-//	AskedUser    .       Held    .       .       .       .       .       .       .       .     .
-//	LetThrough   .       .       .       Queued  .       .       .       .       .       .     .
-//	UserTyped    Queued  Voided  Voided  Held    Queued  Crossed Crossed KeyLeft Closing .     .
-//	Shifted      .       .       .       .       Queued  .       .       .       Ended   .     .
-//	PartWritten  .       .       .       .       Begun   Begun   Crossed KeyLeft KeyLeft .     .
-//	PieceWritten .       .       .       .       Ready   Ready   Queued  Closing .       .     .
-//	StepWritten  .       .       .       .       Queued  Queued  Queued  .       .       .     .
-//	CutOff       Closing Closing Closing Closing Closing KeyLeft KeyLeft .       .       .     .
-//	TakenBack    Queued  Judging Voided  Held    Ready   Begun   Crossed KeyLeft Closing Ended Sent
-//	AllWritten   .       .       .       .       Ended   Ended   Ended   .       .       .     .
-//	RestWritten  .       .       .       .       .       .       .       Ended   Ended   .     .
-//	Failed       Ended   Ended   Ended   .       Ended   Ended   .       Ended   Ended   .     .
-//	NotAllowed   .       .       .       Ended   .       .       .       .       .       .     .
-//	GivenUp      Ended   Ended   Ended   Ended   Ended   .       .       .       .       .     .
-//	TypedOn      Ended   Ended   Ended   .       Ended   .       .       .       .       .     .
-//	StayedAway   Ended   Ended   Ended   .       Ended   .       .       .       .       .     .
-//	Unread       Ended   Ended   Ended   .       Ended   .       .       .       .       .     .
-//	NotBack      Ended   Ended   Ended   .       Ended   .       .       .       Ended   .     .
-//	ControlEnded Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   .     .
-//	Stuck        Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   .     .
-//	Exited       Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   Ended   .     .
-//	Receipted    .       .       .       .       .       .       .       .       .       Sent  .
+//	             Queued  Judging Voided  Held    Ready   Begun   Crossed Ended Sent
+//	TurnCame     Judging .       .       .       .       .       .       .     .
+//	LineOccupied .       Queued  Queued  .       .       .       .       .     .
+//	Postponed    .       Queued  Queued  .       .       .       .       .     .
+//	Passed       .       Ready   .       .       .       .       .       .     .
+//	AskedUser    .       Held    .       .       .       .       .       .     .
+//	LetThrough   .       .       .       Queued  .       .       .       .     .
+//	UserTyped    Queued  Voided  Voided  Held    Queued  Crossed Crossed .     .
+//	Shifted      .       .       .       .       Queued  .       .       .     .
+//	PartWritten  .       .       .       .       Begun   Begun   Crossed .     .
+//	PieceWritten .       .       .       .       Ready   Ready   Queued  .     .
+//	StepWritten  .       .       .       .       Queued  Queued  Queued  .     .
+//	TakenBack    Queued  Judging Voided  Held    Ready   Begun   Crossed Ended Sent
+//	AllWritten   .       .       .       .       Ended   Ended   Ended   .     .
+//	Failed       Ended   Ended   Ended   .       Ended   Ended   .       .     .
+//	NotAllowed   .       .       .       Ended   .       .       .       .     .
+//	GivenUp      Ended   Ended   Ended   Ended   Ended   Ended   Ended   .     .
+//	TypedOn      Ended   Ended   Ended   .       Ended   .       .       .     .
+//	StayedAway   Ended   Ended   Ended   .       Ended   .       .       .     .
+//	Unread       Ended   Ended   Ended   .       Ended   .       .       .     .
+//	NotBack      Ended   Ended   Ended   .       Ended   .       .       .     .
+//	ControlEnded Ended   Ended   Ended   Ended   Ended   Ended   Ended   .     .
+//	Stuck        Ended   Ended   Ended   Ended   Ended   Ended   Ended   .     .
+//	Exited       Ended   Ended   Ended   Ended   Ended   Ended   Ended   .     .
+//	Receipted    .       .       .       .       .       .       .       Sent  .
 //
 // The fate in the receipt follows from the event that ended the input:
 //
-//	AllWritten: Written · RestWritten, GivenUp, Shifted: Withdrawn · Failed, NotAllowed: Refused ·
-//	ControlEnded: Dropped · Stuck: NotReading · Exited: ProgramEnded · TypedOn: UserTyping ·
-//	StayedAway: OtherProgram · Unread, NotBack: Busy
+//	AllWritten: Written · GivenUp: Withdrawn · Failed, NotAllowed: Refused · Stuck: NotReading ·
+//	ControlEnded: Dropped · Exited: ProgramEnded · TypedOn: UserTyping · StayedAway: OtherProgram ·
+//	Unread, NotBack: Busy
 type State uint8
 
 // The states.
@@ -52,8 +50,6 @@ const (
 	Ready         // its next piece may be written
 	Begun         // a piece is half written
 	Crossed       // as Begun, and the user has typed since: the rest is judged again
-	KeyLeft       // given up: the rest of a key that is half written follows
-	Closing       // given up: the end of a paste that has begun follows
 	Ended         // it has a fate; the receipt waits for the screen to settle
 	Sent          // its agent has the receipt
 
@@ -76,13 +72,11 @@ const (
 	PartWritten               // the program took a part of a piece
 	PieceWritten              // a piece is complete, more of its step follow
 	StepWritten               // a step is complete, another one follows
-	CutOff                    // its agent gives it up, and the program must get the rest of a key
 	TakenBack                 // the program had not read some of it, and will not
 	AllWritten                // no piece is left
-	RestWritten               // no piece is left that had to follow
 	Failed                    // a condition, its grant or the queue's limit refuses it
 	NotAllowed                // the user does not let it through in time
-	GivenUp                   // its agent gives it up, and the program needs nothing more
+	GivenUp                   // its agent gives it up
 	TypedOn                   // it times out while the user types
 	StayedAway                // it times out while another program has the terminal
 	Unread                    // it times out while the program has not asked for more
@@ -100,39 +94,31 @@ type row [events]State
 
 // transitions is the table above.
 var transitions = [states]row{
-	Queued:  ending(waiting(row{TurnCame: Judging, UserTyped: Queued, CutOff: Closing}), Queued),
+	Queued:  ending(waiting(row{TurnCame: Judging, UserTyped: Queued}), Queued),
 	Judging: ending(waiting(judged(row{Passed: Ready, AskedUser: Held})), Judging),
 	Voided:  ending(waiting(judged(row{})), Voided),
 	Held: ending(row{
-		LetThrough: Queued, NotAllowed: Ended, UserTyped: Held, CutOff: Closing, GivenUp: Ended,
+		LetThrough: Queued, NotAllowed: Ended, UserTyped: Held, GivenUp: Ended,
 	}, Held),
 	Ready: ending(waiting(row{
 		UserTyped: Queued, Shifted: Queued, PartWritten: Begun, PieceWritten: Ready,
-		StepWritten: Queued, AllWritten: Ended, CutOff: Closing,
+		StepWritten: Queued, AllWritten: Ended,
 	}), Ready),
 	Begun: ending(row{
 		UserTyped: Crossed, PartWritten: Begun, PieceWritten: Ready,
-		StepWritten: Queued, AllWritten: Ended, CutOff: KeyLeft, Failed: Ended,
+		StepWritten: Queued, AllWritten: Ended, Failed: Ended, GivenUp: Ended,
 	}, Begun),
 	Crossed: ending(row{
 		UserTyped: Crossed, PartWritten: Crossed, PieceWritten: Queued,
-		StepWritten: Queued, AllWritten: Ended, CutOff: KeyLeft,
+		StepWritten: Queued, AllWritten: Ended, GivenUp: Ended,
 	}, Crossed),
-	KeyLeft: ending(row{
-		UserTyped: KeyLeft, PartWritten: KeyLeft, PieceWritten: Closing, RestWritten: Ended,
-		Failed: Ended,
-	}, KeyLeft),
-	Closing: ending(row{
-		UserTyped: Closing, PartWritten: KeyLeft, RestWritten: Ended,
-		Failed: Ended, Shifted: Ended, NotBack: Ended,
-	}, Closing),
 	Ended: {TakenBack: Ended, Receipted: Sent},
 	Sent:  {TakenBack: Sent},
 }
 
 // judged adds the answers that count even if the user has typed since.
 func judged(r row) row {
-	r[LineOccupied], r[Postponed], r[UserTyped], r[CutOff] = Queued, Queued, Voided, Closing
+	r[LineOccupied], r[Postponed], r[UserTyped] = Queued, Queued, Voided
 	return r
 }
 
@@ -152,20 +138,19 @@ func ending(r row, same State) row {
 
 // fates has the fate of an input that an event ended.
 var fates = [events]Fate{
-	AllWritten: Written, RestWritten: Withdrawn, GivenUp: Withdrawn, Shifted: Withdrawn,
+	AllWritten: Written, GivenUp: Withdrawn,
 	Failed: Refused, NotAllowed: Refused, ControlEnded: Dropped, Stuck: NotReading, Exited: ProgramEnded,
 	TypedOn: UserTyping, StayedAway: OtherProgram, Unread: Busy, NotBack: Busy,
 }
 
 var stateNames = [states]string{
-	"", "Queued", "Judging", "Voided", "Held", "Ready", "Begun", "Crossed", "KeyLeft", "Closing",
-	"Ended", "Sent",
+	"", "Queued", "Judging", "Voided", "Held", "Ready", "Begun", "Crossed", "Ended", "Sent",
 }
 
 var eventNames = [events]string{
 	"TurnCame", "LineOccupied", "Postponed", "Passed", "AskedUser", "LetThrough", "UserTyped",
-	"Shifted", "PartWritten", "PieceWritten", "StepWritten", "CutOff", "TakenBack", "AllWritten",
-	"RestWritten", "Failed", "NotAllowed", "GivenUp", "TypedOn", "StayedAway", "Unread", "NotBack",
+	"Shifted", "PartWritten", "PieceWritten", "StepWritten", "TakenBack", "AllWritten",
+	"Failed", "NotAllowed", "GivenUp", "TypedOn", "StayedAway", "Unread", "NotBack",
 	"ControlEnded", "Stuck", "Exited", "Receipted",
 }
 
@@ -206,12 +191,5 @@ func (l *Life) canHappen(e Event) bool { return transitions[l.State()][e] != 0 }
 // everything else.
 func (l *Life) isHalfWritten() bool {
 	s := l.State()
-	return s == Begun || s == Crossed || s == KeyLeft
-}
-
-// isGivenUp reports whether the input was given up, and only the rest that the program must get is
-// left.
-func (l *Life) isGivenUp() bool {
-	s := l.State()
-	return s == KeyLeft || s == Closing
+	return s == Begun || s == Crossed
 }

@@ -27,16 +27,14 @@ var impossible = map[pump.Event]string{
 	pump.LetThrough:   "the user was not asked",
 	pump.UserTyped:    "it has left the queue",
 	pump.Shifted:      "its facts are looked at right before a piece, and not within one",
-	pump.PartWritten:  "only what is ready is written, and what the program must get",
-	pump.PieceWritten: "only what is ready is written, and a paste's end is the last that must follow",
-	pump.StepWritten:  "only what is ready is written, and what is given up begins no step",
-	pump.CutOff:       "it is given up already, or over",
+	pump.PartWritten:  "only what is ready is written",
+	pump.PieceWritten: "only what is ready is written",
+	pump.StepWritten:  "only what is ready is written",
 	pump.TakenBack:    "every state has it",
-	pump.AllWritten:   "only what is ready is written, and what is given up is not written whole",
-	pump.RestWritten:  "only what is given up has such a rest",
+	pump.AllWritten:   "only what is ready is written",
 	pump.Failed:       "the user's answer, or the user's key behind half a piece, comes first",
 	pump.NotAllowed:   "the user was not asked",
-	pump.GivenUp:      "the program must get the rest of a key or of a paste",
+	pump.GivenUp:      "it has left the queue",
 	pump.TypedOn:      "a question has its own limit, and half a piece is finished",
 	pump.StayedAway:   "a question has its own limit, and half a piece is finished",
 	pump.Unread:       "a question has its own limit, and half a piece is finished",
@@ -98,9 +96,9 @@ func TestLifeRefusesWhatCannotHappen(t *testing.T) {
 	}
 }
 
-// reach returns a way to a state, within a paste if inPaste is set.
-func reach(s pump.State, inPaste bool) (way []pump.Event) {
-	if inPaste {
+// reach returns a way to a state, behind a piece if begun is set.
+func reach(s pump.State, begun bool) (way []pump.Event) {
+	if begun {
 		way = []pump.Event{pump.TurnCame, pump.Passed, pump.PieceWritten, pump.Shifted}
 	}
 	return append(way, map[pump.State][]pump.Event{
@@ -110,8 +108,6 @@ func reach(s pump.State, inPaste bool) (way []pump.Event) {
 		pump.Ready:   {pump.TurnCame, pump.Passed},
 		pump.Begun:   {pump.TurnCame, pump.Passed, pump.PartWritten},
 		pump.Crossed: {pump.TurnCame, pump.Passed, pump.PartWritten, pump.UserTyped},
-		pump.KeyLeft: {pump.TurnCame, pump.Passed, pump.PartWritten, pump.CutOff},
-		pump.Closing: {pump.CutOff},
 		pump.Ended:   {pump.TurnCame, pump.Passed, pump.AllWritten},
 		pump.Sent:    {pump.TurnCame, pump.Passed, pump.AllWritten, pump.Receipted},
 	}[s]...)
@@ -138,10 +134,12 @@ func prepareWalk(w *world, c *pump.Config) {
 
 func walk(t *testing.T, w *world, s pump.State, e pump.Event) {
 	t.Helper()
-	inPaste := s == pump.Closing || e == pump.CutOff || s == pump.KeyLeft && e == pump.PieceWritten ||
-		s < pump.Ended && e == pump.TakenBack
-	k := newWalk(w, e, inPaste)
-	for _, step := range reach(s, inPaste) {
+	begun := s < pump.Ended && e == pump.TakenBack
+	k := newWalk(w, e, begun)
+	if e == pump.TakenBack {
+		w.unread = 1
+	}
+	for _, step := range reach(s, begun) {
 		require.NotZero(t, pump.After(k.Life.State(), step), "%s after %s", step, k.Life.State())
 		to := pump.After(k.Life.State(), step)
 		k.do(t, step)
@@ -179,14 +177,10 @@ type walker struct {
 }
 
 // newWalk offers a job that waits for another program, so that it takes only the steps it is told.
-func newWalk(w *world, e pump.Event, inPaste bool) *walker {
+func newWalk(w *world, e pump.Event, begun bool) *walker {
 	k := &walker{w: w, pieces: []pump.Piece{{Bytes: []byte("abcd"), Step: 1}}}
 	switch {
-	case inPaste:
-		k.pieces = []pump.Piece{
-			{Bytes: []byte("\x1b[200~"), Step: 1}, {Bytes: []byte("abcd")}, {Bytes: []byte("\x1b[201~")},
-		}
-	case e == pump.PieceWritten:
+	case begun, e == pump.PieceWritten:
 		k.pieces = append(k.pieces, pump.Piece{Bytes: []byte("efgh")})
 	case e == pump.StepWritten:
 		k.pieces[0].Acts = true
@@ -240,11 +234,10 @@ func (k *walker) do(t *testing.T, e pump.Event) {
 	switch e {
 	case pump.UserTyped:
 		w.press("u")
-	case pump.CutOff, pump.GivenUp:
+	case pump.GivenUp:
 		w.pump.WithdrawInput("i1", true)
 		synctest.Wait()
 	case pump.TakenBack:
-		w.unread = 1
 		w.press("\x1c")
 	case pump.ControlEnded:
 		w.press("\x1c")
@@ -307,7 +300,7 @@ func (k *walker) stepOn(e pump.Event) bool {
 	case pump.PartWritten:
 		w.set(func() { w.ctl.elsewhere, k.shifts = false, false })
 		w.drain(1)
-	case pump.PieceWritten, pump.StepWritten, pump.AllWritten, pump.RestWritten:
+	case pump.PieceWritten, pump.StepWritten, pump.AllWritten:
 		// Without the program's delay, the next step is judged at once.
 		w.set(func() { w.ctl.elsewhere, k.shifts, w.away = false, false, e == pump.StepWritten })
 		w.drain(k.pieceLeft())
@@ -327,9 +320,6 @@ func (k *walker) stepOn(e pump.Event) bool {
 // pieceLeft returns how many bytes of the present piece the program has yet to take.
 func (k *walker) pieceLeft() int {
 	written := len(k.wrote)
-	if k.Life.State() == pump.Closing {
-		return len("\x1b[201~")
-	}
 	for _, p := range k.pieces {
 		if written < len(p.Bytes) {
 			return len(p.Bytes) - written
@@ -345,47 +335,6 @@ func (k *walker) pendingUser() int {
 		return 1
 	}
 	return 0
-}
-
-// An answer that comes for an input given up meanwhile does not bring its bytes back. The user's key
-// has the input judged again when it is given up.
-func TestALateAnswerBringsNoWithdrawnBytesBack(t *testing.T) {
-	inBubble(t, true, func(t *testing.T, w *world) {
-		var answers []func()
-		j := w.job()
-		j.ID, j.Size = "i1", 16
-		j.Prepare = func(left []pump.Piece, answer func([]pump.Piece, error)) {
-			if left == nil {
-				left = []pump.Piece{{Bytes: []byte("\x1b[200~"), Step: 1}, {Bytes: []byte("rm x")}, {Bytes: []byte("\x1b[201~")}}
-			}
-			left = slices.Clone(left)
-			answers = append(answers, func() { answer(left, nil) })
-		}
-		w.room = 6
-		w.offer(j)
-		answers[0]()
-		synctest.Wait()
-		require.Equal(t, "\x1b[200~", w.written())
-		w.press("u") // the rest is judged again
-		w.drain(1)
-		w.sleep(2 * time.Second)
-		require.Len(t, answers, 2)
-		w.pump.WithdrawInput("i1", true) // only the end of the paste follows
-		synctest.Wait()
-		w.press("u")
-		w.drain(1)
-		w.set(func() {
-			w.ctl.checked = func() { // comes right before the rest is written
-				w.ctl.checked = nil
-				answers[1]()
-			}
-		})
-		w.sleep(2 * time.Second)
-		require.Nil(t, w.ctl.checked)
-		w.drain(-1)
-		require.NotContains(t, w.written(), "rm x")
-		require.Equal(t, pump.Receipt{Fate: pump.Withdrawn, Written: 12, Dropped: 4}, j.receipt(t))
-	})
 }
 
 // The end of a paste whose bytes are discarded is no typing of the user: what was judged passes.

@@ -110,7 +110,11 @@ func (p *play) step(s corpus.Step) {
 	case "room":
 		p.room = number(p.t, arg)
 	case "drain":
-		p.drain(-1)
+		n := -1
+		if arg != "" {
+			n = number(p.t, arg)
+		}
+		p.drain(n)
 	case "press":
 		p.press(arg)
 	case "person", "person-refused":
@@ -119,6 +123,8 @@ func (p *play) step(s corpus.Step) {
 		p.sleep(duration(p.t, arg))
 	case "gone":
 		p.gone = errGone
+	case "group":
+		p.group = number(p.t, arg)
 	case "unread":
 		p.unread = number(p.t, arg)
 	case "canonical", "raw", "reads-a-key":
@@ -229,6 +235,8 @@ func (p *play) fact(name string) string {
 		return strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(p.story(), "read ", "read:"), "write ", "write:"), " | ", "|")
 	case "written":
 		return p.written()
+	case "got":
+		return string(p.got)
 	case "phase":
 		return [...]string{"observing", "asked", "granted"}[p.ctl.Phase()]
 	case "dropped":

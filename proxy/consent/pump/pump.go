@@ -46,6 +46,7 @@ type Pump struct {
 
 	stopped         bool
 	user            []byte // the user's input, not yet taken by the program
+	own             []byte // the proxy's own bytes, which come before the user's: see unclosed.go
 	paste           []byte // held back while an agent has control
 	holding         bool   // a paste is being held back
 	discard         bool   // the rest of a paste is dropped
@@ -63,11 +64,12 @@ type Pump struct {
 // pending is a job in the queue.
 type pending struct {
 	Job
-	fits     uint64 // spell of canonical mode in which the step makes no line too long
-	pieces   []Piece
-	written  int
-	flushed  int // bytes taken back unread, and no longer counted in written
-	cut      int // bytes withdrawn
+	fits    uint64 // spell of canonical mode in which the step makes no line too long
+	pieces  []Piece
+	written int
+	flushed int // bytes taken back unread, and no longer counted in written
+	// reopens: a key of the user ended the job's paste, and the rest of that follows.
+	reopens  bool
 	deadline time.Time
 	since    time.Time // since when it waits for the program's return, or zero
 }
@@ -177,8 +179,11 @@ func (p *Pump) waitTimeout(now time.Time) time.Duration {
 }
 
 func (p *Pump) hasOutput(now time.Time) bool {
-	return len(p.user) > 0 || p.isAgentReady(now)
+	return p.hasUserInput() || p.isAgentReady(now)
 }
+
+// hasUserInput reports whether input of the user, or of the proxy, waits for the program.
+func (p *Pump) hasUserInput() bool { return len(p.user)+len(p.own) > 0 }
 
 // nextMoment returns the next moment at which time alone changes something.
 func (p *Pump) nextMoment(now time.Time) time.Time {
@@ -260,6 +265,7 @@ func (p *Pump) syncControl(now time.Time) {
 	dropped := 0
 	if p.Control.KeepsTypedInput() {
 		dropped = p.dropQueue(ControlEnded)
+		p.closeUnclosed(true)
 	} else {
 		dropped = p.takeBackInput()
 	}

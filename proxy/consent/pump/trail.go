@@ -16,44 +16,73 @@ const (
 type trail struct {
 	spans []span
 	size  int
+	older reader // has read the bytes before those
 }
 
 // span is a run of bytes from one origin. Only its last byte may end a line.
 type span struct {
-	job  *pending // nil for the user
-	n    int
+	job  *pending // nil for the user and the proxy
+	own  bool     // the proxy's
+	text []byte
 	ends bool // the last byte submits
 	// spell is the spell of canonical mode in which the kernel collected them, or 0.
 	spell  uint64
 	noText bool // they leave no text on the program's line: a mouse report
+	pause  bool // a pause follows
+	group  int  // had the terminal
+}
+
+// spanOf returns the span of the next piece of a job.
+func spanOf(job *pending) span {
+	piece := &job.pieces[0]
+	return span{job: job, noText: piece.Description != "", pause: piece.Gap > 0}
 }
 
 // addWritten notes that the program took b.
 func (t *trail) addWritten(s span, b []byte) {
+	pause := s.pause
 	for len(b) > 0 {
-		s.n, s.ends = len(b), false
-		if at := bytes.IndexAny(b, lineEnds); at >= 0 {
-			s.n, s.ends = at+1, true
+		n := len(b)
+		at := bytes.IndexAny(b, lineEnds)
+		if s.ends = at >= 0; s.ends {
+			n = at + 1
 		}
-		b = b[s.n:]
+		s.text, s.pause = b[:n], pause && n == len(b)
+		b = b[n:]
 		t.appendSpan(s)
 	}
 	for t.size > maxTrail || len(t.spans) > maxSpans {
-		t.size -= t.spans[0].n
-		t.spans = t.spans[1:]
+		t.forgetOldest()
 	}
 }
 
 func (t *trail) appendSpan(s span) {
-	t.size += s.n
+	t.size += len(s.text)
 	if len(t.spans) > 0 {
 		last := &t.spans[len(t.spans)-1]
-		if last.job == s.job && last.spell == s.spell && last.noText == s.noText && !last.ends {
-			last.n, last.ends = last.n+s.n, s.ends
+		if last.job == s.job && last.own == s.own && last.spell == s.spell &&
+			last.noText == s.noText && last.group == s.group && !last.ends && !last.pause {
+			last.text, last.ends, last.pause = append(last.text, s.text...), s.ends, s.pause
 			return
 		}
 	}
+	s.text = bytes.Clone(s.text)
 	t.spans = append(t.spans, s)
+}
+
+// forgetRead forgets bytes that the program has read: spans before the newest n bytes.
+func (t *trail) forgetRead(n int) {
+	for len(t.spans) > 0 && t.size-len(t.spans[0].text) >= n {
+		t.forgetOldest()
+	}
+}
+
+func (t *trail) forgetOldest() {
+	s := t.spans[0]
+	t.older.readSpan(s)
+	t.size -= len(s.text)
+	clear(s.text)
+	t.spans = t.spans[1:]
 }
 
 // openLineLen counts the bytes on a line that the kernel still collects: no program can have read
@@ -64,28 +93,32 @@ func (t *trail) openLineLen(spell uint64) (n int) {
 		return 0
 	}
 	for i := len(t.spans) - 1; i >= 0 && t.spans[i].spell == spell && !t.spans[i].ends; i-- {
-		n += t.spans[i].n
+		n += len(t.spans[i].text)
 	}
 	return n
 }
 
-// cutTail removes the newest n bytes, and returns those of agents among them, newest first.
-func (t *trail) cutTail(n int) (back []span) {
+// cutTail removes the newest n bytes. It returns those of agents among them, newest first, and the
+// user's, oldest first.
+func (t *trail) cutTail(n int) (agents []span, user []byte) {
 	for ; n > 0 && len(t.spans) > 0; t.spans = t.spans[:len(t.spans)-1] {
 		last := &t.spans[len(t.spans)-1]
-		cut := *last
-		cut.n = min(n, last.n)
-		if cut.job != nil {
-			back = append(back, cut)
+		cut, at := *last, max(0, len(last.text)-n)
+		cut.text = last.text[at:]
+		switch {
+		case cut.job != nil:
+			agents = append(agents, cut)
+		case !cut.own:
+			user = slices.Concat(cut.text, user)
 		}
-		n -= cut.n
-		t.size -= cut.n
-		if last.n -= cut.n; last.n > 0 {
-			last.ends = false
+		n -= len(cut.text)
+		t.size -= len(cut.text)
+		if last.text = last.text[:at]; at > 0 {
+			last.ends, last.pause = false, false
 			break
 		}
 	}
-	return back
+	return agents, user
 }
 
 // countUnsubmitted counts the agents' bytes after the last byte that submits. whole is false if the
@@ -97,22 +130,24 @@ func (t *trail) countUnsubmitted() (n int, whole bool) {
 			return n, true
 		}
 		if s.job != nil && !s.noText {
-			n += s.n
+			n += len(s.text)
 		}
 	}
 	return n, false
 }
 
-// writeProgram writes b to the program, and notes how much of it the program took: of a job, or of
-// the user (nil) if agents may type. It checks the mode before and after: a program that read a key
-// raw may have restored canonical mode by then, and one in canonical mode may have left it. If the
-// checks differ, no byte is on a line: the program has read the bytes, or the kernel counts them as
-// unread.
-func (p *Pump) writeProgram(job *pending, b []byte, mute bool) (n int, err error) {
+// writeProgram writes b to the program, and notes how much of it the program took, if agents may
+// type. s says whose it is. It checks the mode before and after: a program that read a key raw may
+// have restored canonical mode by then, and one in canonical mode may have left it. If the checks
+// differ, no byte is on a line: the program has read the bytes, or the kernel counts them unread.
+func (p *Pump) writeProgram(s span, b []byte) (n int, err error) {
 	if p.Control == nil {
 		return p.Program.Write(b)
 	}
 	spell, ends := p.Program.CanonicalSpell()
+	if s.job == nil && p.wrote && p.Program.CountUnread() == 0 {
+		p.trail.forgetRead(p.trail.openLineLen(spell)) // it may have been a password
+	}
 	n, err = p.Program.Write(b)
 	if spell != 0 {
 		if after, _ := p.Program.CanonicalSpell(); after != spell {
@@ -120,8 +155,10 @@ func (p *Pump) writeProgram(job *pending, b []byte, mute bool) (n int, err error
 		}
 	}
 	p.collected.addWritten(spell, ends[:], b[:n])
-	if job != nil || p.wrote {
-		p.trail.addWritten(span{job: job, spell: spell, noText: mute}, b[:n])
+	if s.job != nil || p.wrote {
+		s.spell, s.group = spell, p.Program.ForegroundGroup()
+		s.pause = s.pause && n == len(b)
+		p.trail.addWritten(s, b[:n])
 	}
 	return n, err
 }
@@ -141,7 +178,8 @@ func (p *Pump) takeBackInput() (dropped int) {
 }
 
 // flushUnread takes back the bytes that the program has not read, and returns the jobs that wrote
-// some of them. The user's own unread bytes are lost, too: the kernel has one queue.
+// some of them. The kernel has one queue: the user's own unread bytes are lost with them, and
+// written again.
 func (p *Pump) flushUnread() (jobs []*pending) {
 	if !p.wrote {
 		return nil
@@ -154,11 +192,13 @@ func (p *Pump) flushUnread() (jobs []*pending) {
 		tail = p.trail.openLineLen(spell)
 	}
 	p.collected = collectedLine{}
-	for _, s := range p.trail.cutTail(tail + unread) {
+	agents, user := p.trail.cutTail(tail + unread)
+	for _, s := range agents {
+		n := len(s.text)
 		p.advance(s.job, TakenBack)
-		s.job.written -= s.n
-		s.job.flushed += s.n
-		flushed += s.n
+		s.job.written -= n
+		s.job.flushed += n
+		flushed += n
 		if !slices.Contains(jobs, s.job) {
 			jobs = append(jobs, s.job)
 		}
@@ -167,7 +207,9 @@ func (p *Pump) flushUnread() (jobs []*pending) {
 	if !whole {
 		left = max(left, p.unsubmitted-flushed)
 	}
-	p.unsubmitted = left
-	p.trail, p.wrote = trail{}, false
+	p.unsubmitted, p.wrote = left, false
+	p.user = slices.Concat(user, p.user)
+	p.closeUnclosed(true)
+	p.trail = trail{}
 	return jobs
 }

@@ -99,21 +99,23 @@ func (p *Pump) releasePaste() {
 	p.paste, p.holding, p.discard = nil, false, false
 }
 
-// writeUser writes what the user typed. The rest of a half-written agent key goes first: a sequence
-// stays whole, or the user's next key would complete it to another one.
+// writeUser writes what the user typed. The rest of an agent's half-written key goes first, and the
+// end of its paste: otherwise the user's next key would complete the key to another one, or be
+// pasted.
 func (p *Pump) writeUser(now time.Time) {
-	if len(p.user) == 0 {
+	if !p.hasUserInput() || !p.finishPiece(now) {
 		return
 	}
-	if !p.finishPiece(now) {
-		return
-	}
-	for len(p.user) > 0 {
-		n, err := p.writeProgram(nil, p.user, false)
+	for p.hasUserInput() {
+		from, of := &p.own, span{own: true}
+		if !p.endAgentPaste() {
+			from, of = &p.user, span{}
+		}
+		n, err := p.writeProgram(of, *from)
 		if n > 0 {
 			p.awaitProgram(now)
 		}
-		p.user = p.user[:copy(p.user, p.user[n:])]
+		*from = (*from)[:copy(*from, (*from)[n:])]
 		if !p.noteWrite(now, err) {
 			return
 		}
@@ -136,7 +138,7 @@ func (p *Pump) noteWrite(now time.Time, err error) bool {
 		return false
 	}
 	// The program is gone, and its end is reported by another part.
-	p.user, p.blocked = p.user[:0], time.Time{}
+	p.user, p.own, p.blocked = p.user[:0], nil, time.Time{}
 	p.dropQueue(Exited)
 	return false
 }

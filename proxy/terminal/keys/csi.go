@@ -229,9 +229,8 @@ func TypesNothing(u []byte) bool {
 	}
 	switch code := q.v[0][0]; u[len(u)-1] {
 	case 'u':
-		const capsLock, numLock, leftShift, level5 = 57358, 57360, 57441, 57454
-		return q.v[1][1] == released || code >= capsLock && code <= numLock ||
-			code >= leftShift && code <= level5
+		const capsLock, numLock = 57358, 57360
+		return q.v[1][1] == released || code >= capsLock && code <= numLock || isModifier(code)
 	case '_':
 		const shift, menu, capital, leftWin, rightWin, numLock, scroll = 16, 18, 20, 91, 92, 144, 145
 		return q.v[3][0] == 0 || code >= shift && code <= menu || code == capital ||
@@ -240,6 +239,12 @@ func TypesNothing(u []byte) bool {
 		return q.v[1][1] == released
 	}
 	return false
+}
+
+// isModifier reports whether a code of the kitty protocol is a key that is held with others.
+func isModifier(code int32) bool {
+	const leftShift, level5 = 57441, 57454
+	return code >= leftShift && code <= level5
 }
 
 // classifyCPR distinguishes a cursor position report from F3 with modifiers, which xterm sends in
