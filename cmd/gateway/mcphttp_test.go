@@ -67,26 +67,15 @@ func TestMCPOverHTTPInBothEras(t *testing.T) {
 			h := serveHTTP(t)
 			transport := http.DefaultTransport.(*http.Transport).Clone()
 			defer transport.CloseIdleConnections()
-			notes := make(chan string, 100)
-			c := mcp.NewClient(&mcp.Implementation{Name: "tester"}, &mcp.ClientOptions{
-				ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { notes <- r.Params.URI },
-			})
+			c := mcp.NewClient(&mcp.Implementation{Name: "tester"}, nil)
 			s, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{
 				Endpoint: h.url + "/mcp", HTTPClient: &http.Client{Transport: withToken{h.token, transport}},
 			}, &mcp.ClientSessionOptions{ProtocolVersion: era})
 			require.NoError(t, err)
 			defer func() { _ = s.Close() }()
 			require.Contains(t, toolText(t, s, "terminal_read", nil), `sh-1 rev 1 cursor 1,1 running "sh -i" 40x3 keyboard: user`)
-			require.NoError(t, s.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://sh-1/screen"}))
 			require.Contains(t, toolText(t, s, "terminal_request_control", map[string]any{"reason": "r"}), "granted")
 			require.Contains(t, toolText(t, s, "terminal_send", map[string]any{"text": "ls", "enter": true}), "\nran\n", "the same agent in the next request")
-			require.Equal(t, "terminal://sh-1/screen", fake.Receive(t, notes, "a note"))
-			list, err := s.ListResources(t.Context(), nil)
-			require.NoError(t, err)
-			require.Len(t, list.Resources, 3)
-			read, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "terminal://sh-1/screen"})
-			require.NoError(t, err)
-			require.Contains(t, read.Contents[0].Text, "\nran\n")
 			require.Contains(t, toolText(t, s, "terminal_release", nil), "released")
 
 			// A call that the client cancels ends, and so does the proxy's wait.
@@ -122,7 +111,7 @@ func sdk(t *testing.T, name string) (root string) {
 }
 
 // Both generations of the TypeScript SDK drive the server, over stdio and over HTTP: tools, errors,
-// progress, cancellation, resources and their subscriptions.
+// progress, cancellation.
 func TestTypeScriptClients_Client(t *testing.T) {
 	for _, c := range []struct{ script, name, era string }{
 		{"sdk1.mjs", "@modelcontextprotocol/sdk", ""},
@@ -153,7 +142,7 @@ func TestTypeScriptClients_Client(t *testing.T) {
 				out, err := cmd.CombinedOutput()
 				require.NoError(t, err, "%s", out)
 				for _, want := range []string{
-					"SERVER ok", "TOOLS ok", "READ ok", "IMAGE ok", "ERROR ok", "PROGRESS ok", "CANCEL ok", "RESOURCE ok", "SUBSCRIBE ok", "NOTE ok", "DONE",
+					"SERVER ok", "TOOLS ok", "READ ok", "IMAGE ok", "ERROR ok", "PROGRESS ok", "CANCEL ok", "DONE",
 				} {
 					require.Contains(t, string(out), want, "%s", out)
 				}

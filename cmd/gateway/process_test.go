@@ -185,12 +185,9 @@ func TestInspectorInBothEras_Client(t *testing.T) {
 		for _, era := range []string{"legacy", "modern"} {
 			t.Run(how+" "+era, func(t *testing.T) {
 				for method, want := range map[string]string{
-					"tools/list --strict":                         "terminal_request_control", // lints the schemas
-					"resources/list":                              "terminal://sessions",
-					"resources/templates/list":                    "terminal://{id}/history",
-					"resources/read --uri terminal://sh-1/screen": "untrusted",
-					call + `{"terminal":"sh-1"}`:                  `running \"sh -i\" 40x3`,
-					call + `{"image":true}`:                       "360x54 pixels, 9x18 to a cell",
+					"tools/list --strict":        "terminal_request_control", // lints the schemas
+					call + `{"terminal":"sh-1"}`: `running \"sh -i\" 40x3`,
+					call + `{"image":true}`:      "360x54 pixels, 9x18 to a cell",
 				} {
 					ctx, cancel := context.WithTimeout(t.Context(), patience)
 					defer cancel()

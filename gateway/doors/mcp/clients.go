@@ -41,13 +41,8 @@ func habitsOf(info *mcp.Implementation) habits {
 	return clients[strings.ToLower(info.Name)]
 }
 
-// callerOf returns the habits of a call's client; a resource is read without a call.
-func callerOf(req *mcp.CallToolRequest) habits {
-	if req == nil {
-		return habits{}
-	}
-	return habitsOf(req.ClientInfo())
-}
+// callerOf returns the habits of a call's client.
+func callerOf(req *mcp.CallToolRequest) habits { return habitsOf(req.ClientInfo()) }
 
 // tokenLimit returns how many tokens an answer may take: as given, or as many as the client passes
 // on.

@@ -60,7 +60,6 @@ func (s *toolset) requestControl(
 	})
 	switch {
 	case err != nil && asking.Err() != nil && ctx.Err() == nil:
-		s.channel.awaitDecision(info.SessionID)
 		return "pending: the user has not answered yet; wait with terminal_wait for=control", nil
 	case err != nil:
 		return "", err

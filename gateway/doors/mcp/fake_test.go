@@ -45,7 +45,6 @@ type fake struct {
 	sessions []protocol.SessionInfo
 	frame    protocol.Frame
 	said     []string // the requests, in order
-	looks    int      // at the list
 
 	read    func(*protocol.Read) (*protocol.ReadResult, error)
 	wait    func(context.Context, *protocol.Wait) (*protocol.WaitResult, error)
@@ -58,13 +57,6 @@ type fake struct {
 	lacks   *protocol.Incomplete // of the list
 	client  string               // its name; "" is one with characters that no name has
 	mark    func() string        // of the fences; nil is always the same
-	// stream is what a subscription receives; nil is nothing.
-	stream chan protocol.Message
-}
-
-func (f *fake) Subscribe(ctx context.Context, id string, every time.Duration) (<-chan protocol.Message, error) {
-	f.note("subscribe %s every %s", id, every)
-	return peer.Relay(ctx, f.stream), nil
 }
 
 func (f *fake) note(format string, args ...any) {
@@ -73,16 +65,10 @@ func (f *fake) note(format string, args ...any) {
 	f.said = append(f.said, fmt.Sprintf(format, args...))
 }
 
-func (f *fake) Sessions(context.Context) ([]protocol.SessionInfo, error) {
+func (f *fake) SessionList(context.Context) (*protocol.SessionsListResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.looks++
-	return f.sessions, f.failing
-}
-
-func (f *fake) SessionList(ctx context.Context) (*protocol.SessionsListResult, error) {
-	sessions, err := f.Sessions(ctx)
-	return &protocol.SessionsListResult{Sessions: sessions, Incomplete: f.lacks}, err
+	return &protocol.SessionsListResult{Sessions: f.sessions, Incomplete: f.lacks}, f.failing
 }
 
 func (f *fake) Read(_ context.Context, m *protocol.Read) (*protocol.ReadResult, error) {
@@ -201,7 +187,7 @@ func connectTo(t *testing.T, f *fake, programs Programs, era string, opts *mcp.C
 	}
 	server := New(Config{
 		Terminals: f, Programs: programs, Draw: f.draw, MissingGlyphs: func(p protocol.Screen) int { return strings.Count(strings.Join(p.Lines, ""), "漢") }, Version: "test", Now: func() time.Time { return clock }, Mark: mark,
-		ProgressEvery: time.Millisecond, PollEvery: time.Millisecond,
+		ProgressEvery: time.Millisecond,
 	})
 	near, far := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -247,11 +233,6 @@ func (f *fake) ReadChat(_ context.Context, id string) ([]protocol.ChatRecord, ui
 		{Number: 3, Item: &protocol.ChatItem{Kind: protocol.ChatUser, Author: "ada", Text: "run the tests"}},
 		{Number: 4, Request: &protocol.ChatRequest{ID: "t1", Tool: "Bash", Input: json.RawMessage(`{"command":"make test"}`)}},
 	}, 2, nil
-}
-
-// lacking is an incomplete list: it lacks other gateways' sessions.
-func lacking(f *fake) {
-	f.lacks = &protocol.Incomplete{Since: clock.Add(-time.Minute).UnixMilli(), Why: "no NATS server answers"}
 }
 
 // holding gives the agent of the tests the keyboard.

@@ -41,11 +41,8 @@ type use struct {
 // NewHTTP makes a server like [New], for HTTP.
 func NewHTTP(cfg Config) *HTTP {
 	s := New(cfg)
-	// A list costs nothing here; over stdio it would start a gateway for a client that only lists
-	// resources.
 	open := new(posts)
-	each := func(next mcp.MethodHandler) mcp.MethodHandler { return addEachTerminal(s.cfg, next) }
-	s.mcp.AddReceivingMiddleware(each, open.cancelWithRequest)
+	s.mcp.AddReceivingMiddleware(open.cancelWithRequest)
 	get := func(*http.Request) *mcp.Server { return s.mcp }
 	common := mcp.StreamableHTTPOptions{
 		Logger: s.cfg.Log, MaxRequestBodyBytes: maxBody,
@@ -158,7 +155,7 @@ func (h *HTTP) oldestIdle() (oldest *mcp.ServerSession, full bool) {
 	return oldest, open >= maxSessions
 }
 
-// Close ends all sessions, watches and tasks. Open requests end by themselves.
+// Close ends all sessions and tasks. Open requests end by themselves.
 func (h *HTTP) Close() {
 	h.mu.Lock()
 	h.closed = true
@@ -167,5 +164,4 @@ func (h *HTTP) Close() {
 		_ = session.Close() // it may have ended already
 	}
 	h.server.tasks.cancelAll()
-	h.server.watches.stopAll()
 }

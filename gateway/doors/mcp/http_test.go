@@ -117,23 +117,6 @@ func TestAQuietStreamIsKeptAlive(t *testing.T) {
 	require.Equal(t, 3, beats)
 }
 
-// Close ends what clients have open; no client waits for an ended session.
-func TestCloseEndsSessionsAndWatches(t *testing.T) {
-	inEachEra(t, func(t *testing.T, era string) {
-		f := newFake()
-		h, s := overHTTP(t, f)
-		c, err := mcp.NewClient(&mcp.Implementation{Name: "c"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: s.Client()}, &mcp.ClientSessionOptions{ProtocolVersion: era})
-		require.NoError(t, err)
-		require.NoError(t, c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "terminal://vim-k3f9/screen"}))
-		h.Close()
-		h.server.watches.mu.Lock()
-		open := len(h.server.watches.open)
-		h.server.watches.mu.Unlock()
-		require.Zero(t, open)
-		_ = c.Close() // its server has gone
-	})
-}
-
 // A call that is cancelled, or whose connection is cut, withdraws its question to the user. A call
 // whose time is over does not.
 func TestACancelledCallIsGivenUp(t *testing.T) {

@@ -77,7 +77,6 @@ func (s *toolset) findTerminal(ctx context.Context, id string) (protocol.Session
 	sessions := list.Sessions
 	matches := text.Find(sessions, id)
 	if len(matches) == 1 {
-		s.channel.followTerminal(matches[0])
 		return matches[0], nil
 	}
 	incomplete := incompleteNote(list, s.cfg.Now())
@@ -294,7 +293,6 @@ func (s *toolset) waitForFact(
 	if err != nil {
 		return "", err
 	}
-	s.channel.endWait(info.SessionID)
 	// Only output since then counts and is shown.
 	since, err := s.completeWait(ctx, info, in, ask)
 	if err != nil {
@@ -361,7 +359,6 @@ func (s *toolset) describeWait(
 	case taskOf(ctx) != nil && len(got.Notes) > 0:
 		outcome = "no match so far: the user wrote to you"
 	default:
-		s.channel.continueWait(ask)
 		outcome += shortenedNote(ctx, req, in.TimeoutMs)
 	}
 	return text.Join(text.Messages(got.Notes), outcome)

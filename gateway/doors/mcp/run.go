@@ -176,7 +176,6 @@ func (s *toolset) closeTerminal(
 	if info.State == protocol.StateExited {
 		return dismissEnded(ctx, s.cfg.Programs, info)
 	}
-	s.channel.forgetTerminal(info.SessionID) // the agent does not need to hear of this end
 	end := &protocol.Close{SessionID: info.SessionID}
 	if in.Force {
 		end.Signal = "KILL"

@@ -31,7 +31,6 @@ import (
 // Errors of a gateway or a proxy are *protocol.Error; the text of all others is a sentence for the
 // agent.
 type Terminals interface {
-	Sessions(ctx context.Context) ([]protocol.SessionInfo, error)
 	// SessionList also says whether sessions are missing from the list, and why.
 	SessionList(ctx context.Context) (*protocol.SessionsListResult, error)
 	Read(ctx context.Context, m *protocol.Read) (*protocol.ReadResult, error)
@@ -48,10 +47,6 @@ type Terminals interface {
 	// lost is the number of earlier ones.
 	ReadChat(ctx context.Context,
 		sessionID string) (records []protocol.ChatRecord, lost uint64, err error)
-	// Subscribe streams the events of a session, snapshots at most one per every, until ctx or the
-	// session ends.
-	Subscribe(ctx context.Context, sessionID string,
-		every time.Duration) (<-chan protocol.Message, error)
 }
 
 // Programs starts and ends the agent's own terminals. Errors are as those of Terminals.
@@ -74,8 +69,6 @@ type Config struct {
 	// MissingGlyphs counts the characters of a screen that Draw shows as boxes with their numbers;
 	// nil if unknown.
 	MissingGlyphs func(protocol.Screen) int
-	// Channel lets Serve wake Claude Code by its channels.
-	Channel bool
 	// Version is the product's, for the client's logs.
 	Version string
 	// Log gets diagnostics; nil discards them. It must not write to the served stream.
@@ -92,19 +85,15 @@ type Config struct {
 	// Hold keeps the agent connected while a task runs between two requests, until release is
 	// called; nil if a connection does.
 	Hold func() (release func())
-	// PollEvery is the interval in which the list of terminals is read for its subscribers; 0 means
-	// one second.
-	PollEvery time.Duration
 }
 
 // Server is an MCP server over one connection to a gateway. Starting it has no side effects:
 // clients start servers to inspect them and then discard them.
 type Server struct {
-	cfg     Config
-	mcp     *mcp.Server
-	tools   *toolset
-	watches *watches
-	tasks   *tasks
+	cfg   Config
+	mcp   *mcp.Server
+	tools *toolset
+	tasks *tasks
 }
 
 // instructions is the text that every model reads first; some models read only its first 250
@@ -146,7 +135,6 @@ func (c Config) instructions(h habits) string {
 func New(cfg Config) *Server {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	cfg.ProgressEvery = cmp.Or(cfg.ProgressEvery, 2*time.Second)
-	cfg.PollEvery = cmp.Or(cfg.PollEvery, pollEvery)
 	cfg.TaskAfter = cmp.Or(cfg.TaskAfter, taskAfter)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -154,44 +142,29 @@ func New(cfg Config) *Server {
 	if cfg.Mark == nil {
 		cfg.Mark = func() string { return strings.ToLower(rand.Text()[:6]) }
 	}
-	s := &Server{cfg: cfg, tools: newToolset(cfg), watches: newWatches(cfg)}
+	s := &Server{cfg: cfg, tools: newToolset(cfg)}
 	s.tasks = newTasks(cfg, s.tools.answers.forgetReader)
 	options := &mcp.ServerOptions{
 		Instructions: cfg.instructions(habits{}),
 		Logger:       cfg.Log,
-		// The lists of tools and resources never change, and the server sends no logs.
-		Capabilities: &mcp.ServerCapabilities{
-			Tools:     &mcp.ToolCapabilities{},
-			Resources: &mcp.ResourceCapabilities{Subscribe: true},
-		},
-		SubscribeHandler:   s.watches.subscribeTo,
-		UnsubscribeHandler: s.watches.unsubscribeFrom,
-	}
-	if cfg.Channel {
-		channelOptions(options)
+		// The list of tools never changes, and the server sends no logs.
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	}
 	s.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: "terminal", Title: "Shared terminal", Version: cfg.Version},
 		options,
 	)
-	s.watches.send = s.mcp.ResourceUpdated
 	s.addTools()
-	s.addResources()
 	s.addTasks()
 	return s
 }
 
 // Serve speaks to one client over a pair of streams until the client closes its end or ctx ends.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	l := newLines(in, out)
-	if s.cfg.Channel {
-		defer s.tools.openChannel(lineWriter{l})()
-	}
-	return s.serveTransport(ctx, l.libraryTransport())
+	return s.serveTransport(ctx, newLines(in, out).libraryTransport())
 }
 
 func (s *Server) serveTransport(ctx context.Context, t mcp.Transport) error {
-	defer s.watches.stopAll()
 	defer s.tasks.cancelAll()
 	if err := s.mcp.Run(ctx, t); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve mcp: %w", err)

@@ -2,11 +2,8 @@ package mcp
 
 import (
 	"context"
-	"io"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"terminalproxy/gateway/text"
 )
 
 // toolset implements the tools, apart from the protocol by which they are called: each tool is a
@@ -15,24 +12,13 @@ type toolset struct {
 	cfg     Config
 	self    identity
 	turns   turns // of terminal_send
-	notes   unreadNotes
 	answers *answers
-	channel *channel // nil without Config.Channel, set before the first call
 }
 
 func newToolset(cfg Config) *toolset {
 	s := &toolset{cfg: cfg, turns: turns{byTerminal: make(map[string]chan struct{})}}
 	s.answers = newAnswers(cfg, &s.self)
 	return s
-}
-
-// openChannel lets the tools wake an idle agent with lines to its client, until end is called.
-func (s *toolset) openChannel(out io.Writer) (end func()) {
-	s.channel = newChannel(s.cfg.Terminals, &s.self, &s.notes, func(line []byte) error {
-		_, err := out.Write(line)
-		return err
-	})
-	return s.channel.close
 }
 
 // toolHandler wraps a tool for the library: its text or its error is the content, with a picture if
@@ -55,7 +41,6 @@ func (s *toolset) toolHandler(t tool) mcp.ToolHandler {
 			IsError: err != nil && !callerOf(req).hidesErrors,
 		}
 		if err == nil {
-			content.Text = text.WithMessages(s.notes.takeNotes(), content.Text)
 			line, picture := s.addPicture(ctx, req)
 			content.Text += line
 			if picture != nil {

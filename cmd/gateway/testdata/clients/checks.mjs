@@ -26,15 +26,6 @@ export async function run(c) {
   }).then(r => r, e => e);
   check('PROGRESS', progress?.message === 'waiting for exit' && progress.total === 10, progress);
   check('CANCEL', cancelled instanceof Error, cancelled);
-
-  const uri = 'terminal://sh-1/screen';
-  const resource = await c.client.readResource({ uri });
-  check('RESOURCE', resource.contents[0].mimeType === 'text/plain' && resource.contents[0].text.includes(' untrusted\n'), resource);
-  const note = new Promise(resolve => c.onUpdate(n => resolve(n)));
-  await c.subscribe(uri);
-  check('SUBSCRIBE', true);
-  const seen = await Promise.race([note, new Promise(resolve => setTimeout(resolve, 10000, 'no note'))]);
-  check('NOTE', seen?.uri === uri, seen);
   await c.client.close();
   console.log('DONE');
   process.exit(0);

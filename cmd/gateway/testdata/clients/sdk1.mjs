@@ -10,7 +10,6 @@ const load = name => import(pathToFileURL(find.resolve('@modelcontextprotocol/sd
 const { Client } = await load('client/index.js');
 const { StdioClientTransport } = await load('client/stdio.js');
 const { StreamableHTTPClientTransport } = await load('client/streamableHttp.js');
-const { ResourceUpdatedNotificationSchema } = await load('types.js');
 
 const [how, target, ...rest] = process.argv.slice(2);
 const client = new Client({ name: 'sdk1', version: '1' }, { capabilities: {} });
@@ -21,6 +20,4 @@ await run({
   client,
   instructions: client.getInstructions(),
   call: (name, args, options) => client.callTool({ name, arguments: args }, undefined, options),
-  onUpdate: f => client.setNotificationHandler(ResourceUpdatedNotificationSchema, n => f(n.params)),
-  subscribe: uri => client.subscribeResource({ uri }),
 });

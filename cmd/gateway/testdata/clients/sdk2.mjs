@@ -22,6 +22,4 @@ await run({
   client,
   instructions: client.getInstructions(),
   call: (name, args, options) => client.callTool({ name, arguments: args }, options),
-  onUpdate: f => client.setNotificationHandler('notifications/resources/updated', n => f(n.params)),
-  subscribe: uri => era === 'legacy' ? client.subscribeResource({ uri }) : client.listen({ resourceSubscriptions: [uri] }),
 });

@@ -22,9 +22,9 @@ import (
 
 // mcpOptions are the options of gateway mcp.
 type mcpOptions struct {
-	logs, permission, channel, sharedOnly bool
-	idle                                  time.Duration
-	session, token                        string
+	logs, permission, sharedOnly bool
+	idle                         time.Duration
+	session, token               string
 }
 
 // NewMCP makes the command gateway mcp.
@@ -59,9 +59,6 @@ func NewMCP(env *cli.Env) *cobra.Command {
 		"with --permission, the `ID` of the session; default: the one in which this runs")
 	cmd.Flags().BoolVar(&opts.sharedOnly, "shared-only", false,
 		"without the tools that start programs: only what the user shares")
-	cmd.Flags().BoolVar(&opts.channel, "channel", false,
-		"wake an idle Claude Code through its channels, which it has to allow: start it with "+
-			"--channels or --dangerously-load-development-channels server:NAME")
 	cmd.Flags().BoolVar(&opts.logs, "log", false, "write diagnostics to standard error")
 	return cmd
 }
@@ -73,8 +70,6 @@ func runMCP(ctx context.Context, env *cli.Env, opts mcpOptions) error {
 		return cli.Usage("--idle-limit %s: must not be negative", opts.idle)
 	case opts.session != "" && !opts.permission:
 		return cli.Usage("--session: belongs to --permission")
-	case opts.channel && opts.permission:
-		return cli.Usage("--channel: not with --permission")
 	case opts.permission:
 		log, done := env.NewLogger(opts.logs, false, slog.LevelDebug)
 		defer done()
@@ -106,7 +101,6 @@ func serveMCP(ctx context.Context, env *cli.Env, opts mcpOptions) (err error) {
 	c := client.New(cfg)
 	defer func() { err = errors.Join(err, c.Close()) }()
 	serve := mcpConfig(c, log)
-	serve.Channel = opts.channel
 	switch {
 	case opts.sharedOnly:
 	case !ep.Local():

@@ -3,6 +3,7 @@ package agents_test
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,4 +94,11 @@ func TestClaudeCodeIsWokenByTasks_Client(t *testing.T) {
 	require.Contains(t, c.Next().Text, "no match: the program ended first")
 	c.Reply(fakemodel.Turn{Say: "ALL DONE"})
 	c.S.Wait("ALL DONE")
+}
+
+// hasTool reports whether the model is offered a tool, under any name of its server.
+func hasTool(q fakemodel.Request, name string) bool {
+	return slices.ContainsFunc(q.Tools, func(t fakemodel.Tool) bool {
+		return strings.HasSuffix(t.Name, name)
+	})
 }
