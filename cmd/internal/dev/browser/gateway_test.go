@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -53,6 +52,9 @@ type gateway struct {
 	secrets  map[string]*secret   // questions of programs, by id
 	noSecret *protocol.Error      // the answer to all answers to those; nil for none
 	hold     chan struct{}        // an owner's page is let in only once this is closed; nil for at once
+	asked    int                  // programs' questions so far
+	skipped  uint64               // lines that were printed and are not in the model
+	typedTo  uint64               // the number of the last keys that waitTyped has seen
 }
 
 // link is a page's connection to the gateway.
@@ -122,6 +124,28 @@ func session(id, cwd, command string, args ...string) *protocol.SessionInfo {
 		SessionID: id, Name: command, Command: command, Args: args, Cwd: cwd, Cols: 80, Rows: 24, StartedAt: 1767225600000,
 		State: protocol.StateRunning, IdleMs: 60_000, Keyboard: protocol.Keyboard{Holder: protocol.HolderUser, Epoch: 3},
 	}
+}
+
+func vim() *protocol.SessionInfo {
+	return session("vim-1", "/home/ada/src/shop", "/usr/bin/vim", "main.go")
+}
+
+// asking is a session in which an agent asks for the keyboard.
+func asking(agent, reason string, level protocol.Level) *protocol.SessionInfo {
+	s := session("psql-1", "/home/ada/src/shop", "psql", "orders")
+	s.Keyboard.Asking, s.Keyboard.AskingReason, s.Keyboard.AskingLevel = agent, reason, level
+	return s
+}
+
+func drive(s *protocol.SessionInfo) {
+	s.Keyboard = protocol.Keyboard{
+		Holder: protocol.HolderAgent, AgentName: "claude", Level: protocol.LevelDrive, Epoch: 4,
+		ExpiresAt: time.Now().Add(time.Hour).UnixMilli(),
+	}
+}
+
+func never(s *protocol.SessionInfo) {
+	s.Keyboard.Asking, s.Keyboard.AskingReason, s.Keyboard.AskingLevel = "", "", ""
 }
 
 func (g *gateway) add(s *protocol.SessionInfo) {
@@ -270,6 +294,7 @@ func (l *link) offer(id string) {
 		return
 	}
 	m := message(l.g.screens[id])
+	m.Line += l.g.skipped
 	m.SessionID, m.Seq = id, 1
 	c := l.g.screens[id].Cursor()
 	m.Cursor = protocol.Cursor{Row: c.Row, Col: c.Col, Visible: c.Visible}
@@ -288,7 +313,8 @@ func (l *link) offer(id string) {
 // history answers a read of a session's history, as its proxy would.
 func (g *gateway) history(m *protocol.Read) protocol.Message {
 	s := g.screens[m.SessionID]
-	oldest, stop := s.HistoryNumber(), s.HistoryNumber()+uint64(s.HistoryLen())
+	oldest := g.skipped + s.HistoryNumber()
+	stop := oldest + uint64(s.HistoryLen())
 	first := stop - min(stop-oldest, uint64(m.Scrollback))
 	last := stop
 	if m.Match != "" { // a search that took too long goes on, perhaps from a row of the screen
@@ -325,7 +351,7 @@ func (g *gateway) find(m *protocol.Read) *protocol.Found {
 	pattern, err := m.Pattern()
 	require.NoError(g.t, err)
 	s := g.screens[m.SessionID]
-	all := protocol.Excerpt{First: s.HistoryNumber()}
+	all := protocol.Excerpt{First: g.skipped + s.HistoryNumber()}
 	for i := range s.HistoryLen() {
 		if s.HistoryWrapped(i) {
 			all.Wraps = append(all.Wraps, protocol.Wrap{Row: i, Blanks: s.HistoryBlanks(i)})
@@ -437,8 +463,6 @@ func count[M protocol.Message](g *gateway) (n int) {
 	return n
 }
 
-func anything[M protocol.Message](M) bool { return true }
-
 // watcher notes breaches of the page's policy, faults of its scripts, and errors on the console.
 const watcher = `{ window.faults = [];
 	addEventListener('securitypolicyviolation', (e) => faults.push(e.violatedDirective + ' ' + e.blockedURI));
@@ -447,24 +471,22 @@ const watcher = `{ window.faults = [];
 	addEventListener('error', (e) => faults.push(String(e.message)));
 	addEventListener('unhandledrejection', (e) => faults.push(String(e.reason))); }`
 
-// openPage opens the link of a gateway, and waits for the list.
-func openPage(g *gateway, steps ...chromedp.Action[chromedp.Void]) *browser.Tab {
-	g.t.Helper()
-	return openAt(g, g.opening.Code(), steps...)
-}
-
-// openAt is openPage with the code of another door.
-func openAt(g *gateway, code string, steps ...chromedp.Action[chromedp.Void]) *browser.Tab {
+// openPage opens the link of a gateway at a place in the page; "" for its start.
+func openPage(g *gateway, hash string, steps ...chromedp.Action[chromedp.Void]) *browser.Tab {
 	g.t.Helper()
 	b := browser.OpenTab(g.t)
-	b.RunSteps(append(steps, command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watcher}),
-		chromedp.Navigate(g.url+"/#c="+code))...)
-	b.WaitFor(`document.querySelector('.trip.connected')`)
+	b.RunSteps(steps...)
+	b.RunBeforeScripts(watcher)
+	b.RunSteps(chromedp.Navigate(g.url + "/#c=" + g.opening.Code()))
+	b.WaitFor(connected)
+	if hash != "" {
+		visit(b, hash)
+	}
 	g.t.Cleanup(func() {
 		if g.t.Failed() {
 			return
 		}
-		require.Empty(g.t, browser.JS[[]string](b, "window.faults"), "breaches of the policy, faults, and errors")
+		require.Empty(g.t, browser.JS[[]string](b, "window.faults"))
 	})
 	return b
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
@@ -23,14 +24,36 @@ func numbered(from, to int) string {
 	return b.String()
 }
 
+// flood prints the lines from to before to of a log. Only those that are kept cost time.
+func (g *gateway) flood(id string, from, to int) {
+	const kept = 2000
+	g.mu.Lock()
+	g.skipped += uint64(to - from - kept)
+	g.mu.Unlock()
+	g.print(id, "%s", numbered(to-kept, to))
+}
+
 // inView is the script for the texts of the rows that are fully visible.
 const inView = `(() => {
 	const box = document.querySelector('.session .screen')?.getBoundingClientRect();
 	return !box ? [] : [...document.querySelectorAll('.session .row')].filter((r) => {
 		const at = r.getBoundingClientRect();
 		return at.top >= box.top - 1 && at.bottom <= box.bottom + 1 && r.textContent;
-	}).sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top).map((r) => r.textContent);
+	}).sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+		.map((r) => r.textContent);
 })()`
+
+// waitFirst waits until a line of the log is the first in view.
+func waitFirst(b *browser.Tab, line int) {
+	b.T.Helper()
+	b.WaitFor(fmt.Sprintf(`%s[0] === 'line %d of a log'`, inView, line))
+}
+
+// waitLine waits until a line of the log is in view.
+func waitLine(b *browser.Tab, line int) {
+	b.T.Helper()
+	b.WaitFor(fmt.Sprintf(`%s.includes('line %d of a log')`, inView, line))
+}
 
 // scrollBack scrolls a screen up by some pixels from its end until a script is truthy. It repeats
 // the step: a page that follows the cursor in the same frame, as it fits its letters, moves back.
@@ -43,100 +66,120 @@ func scrollBack(b *browser.Tab, pixels int, until string) {
 	})()`, pixels, pixels, until))
 }
 
-func TestScrollingUpShowsTheHistory_Client(t *testing.T) {
+// Above the screen stand the lines that left it, in their colours. A reader's place stays while the
+// program prints on, also when that line is no longer kept; what is gone is said.
+func TestAPersonReadsTheHistory_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "%s", numbered(0, 500))
-	b := openPage(g, scheme("dark"))
-	b.WaitFor(inView + `.includes('line 499 of a log')`)
-	require.Equal(t, "line 477 of a log", browser.JS[[]string](b, inView)[0], "the screen stands where it did")
-	require.False(t, browser.JS[bool](b, `document.querySelector('.back').checkVisibility()`))
+	b := openPage(g, "", scheme("dark"))
+	waitLine(b, 499)
+	waitFirst(b, 477)
+	const back = `document.querySelector('.back').checkVisibility()`
+	require.False(t, b.Is(back))
 	scroll := func(rows int) {
-		browser.JS[bool](b, fmt.Sprintf(`(() => {
-			const row = document.querySelector('.sheet .row').getBoundingClientRect().height;
-			document.querySelector('.session .screen').scrollTop += row * %d;
-			return true;
-		})()`, rows))
+		b.Eval(fmt.Sprintf(`document.querySelector('.session .screen').scrollTop +=
+			document.querySelector('.sheet .row').getBoundingClientRect().height * %d`, rows))
 	}
 	scroll(-100)
-	b.WaitFor(inView + `[0] === 'line 377 of a log'`)
-	b.WaitFor(browser.Text(".back") + ` === 'line 378 of 477 Back to now'`)
-	require.Equal(t, "rgb(163, 208, 101)", browser.JS[string](b, `getComputedStyle(document.querySelector('.past .row span')).color`), "in its colours")
-	require.Less(t, browser.JS[float64](b, `document.querySelectorAll('.past .row').length`), 130.0, "what is not in view is not in the page")
-
+	waitFirst(b, 377)
+	b.WaitText(".back", "line 378 of 477 Back to now")
+	require.Equal(t, "rgb(163, 208, 101)",
+		browser.JS[string](b, `getComputedStyle(document.querySelector('.past .row span')).color`))
+	require.Less(t, browser.JS[int](b, `document.querySelectorAll('.past .row').length`), 130)
 	g.print("vim-1", "%s", numbered(500, 560))
-	b.WaitFor(browser.Text(".back") + ` === 'line 378 of 537 Back to now'`)
-	require.Equal(t, "line 377 of a log", browser.JS[[]string](b, inView)[0], "it keeps its place while the program prints on")
+	b.WaitText(".back", "line 378 of 537 Back to now")
+	waitFirst(b, 377)
 
 	g.print("vim-1", "%s", numbered(560, 1900)) // 1000 rows are kept
 	b.Press("Back to now")
-	b.WaitFor(inView + `.includes('line 1899 of a log')`)
+	waitLine(b, 1899)
 	b.RunSteps(chromedp.KeyEvent(kb.Home))
-	b.WaitFor(inView + `[0] === 'line 877 of a log'`)
-	b.WaitFor(browser.Text(".gap") + ` === 'lines 1 to 877 are no longer kept'`)
-	b.WaitFor(browser.Text(".back") + `.startsWith('line 878 of 1,877')`)
+	waitFirst(b, 877)
+	b.WaitText(".gap", "lines 1 to 877 are no longer kept")
+	b.WaitPart(".back", "line 878 of 1,877")
 	g.print("vim-1", "%s", numbered(1900, 2300))
-	b.WaitFor(browser.Text(".back") + `.includes('line 878 of 2,277')`)
-	require.Equal(t, "line 877 of a log", browser.JS[[]string](b, inView)[0], "what somebody reads stays, though it is not kept any more")
+	b.WaitPart(".back", "line 878 of 2,277")
+	waitFirst(b, 877)
 	scroll(320)
 	b.WaitFor(`document.querySelector('.gap')?.innerText.match(/^lines [0-9,]+ to 1,277 are no longer kept$/)`)
 	scroll(200)
-	b.WaitFor(inView + `.includes('line 1400 of a log')`)
+	waitLine(b, 1400)
 	b.RunSteps(chromedp.KeyEvent(kb.End))
-	b.WaitFor(inView + `.includes('line 2299 of a log')`)
-	require.False(t, browser.JS[bool](b, `document.querySelector('.back').checkVisibility()`))
+	waitLine(b, 2299)
+	require.False(t, b.Is(back))
 	b.RunSteps(chromedp.KeyEvent(kb.PageUp))
-	b.WaitFor(inView + `[0] === 'line 2255 of a log'`)
+	waitFirst(b, 2255)
 
-	g.change("vim-1", func(s *protocol.SessionInfo) { s.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser} })
+	g.change("vim-1", func(s *protocol.SessionInfo) {
+		s.Blackout = &protocol.Hidden{Why: protocol.BlackoutUser}
+	})
 	g.print("vim-1", "hidden")
 	b.WaitFor(inView + `.length === 0 && document.querySelectorAll('.past .row').length === 0`)
 }
 
-// A browser limits the height of an element. Chromium's limit is that of 1.9 million rows.
-func TestAnOpenPageFollowsMillionsOfLines_Client(t *testing.T) {
+// A browser limits the height of an element: Chromium's limit is that of 1.9 million rows. A page
+// follows more lines than that, and keeps a reader's place in them.
+func TestMillionsOfLines_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "vim-1", vim())
 	g.print("vim-1", "%s", numbered(0, 100))
-	b := openPage(g)
-	b.WaitFor(inView + `.includes('line 99 of a log')`)
-	const chunk, all = 100_000, 3_000_000
-	for at := 100; at < all; at += chunk {
-		g.print("vim-1", "%s", numbered(at, at+chunk))
-		b.WaitFor(inView + fmt.Sprintf(`.includes('line %d of a log')`, at+chunk-1))
+	b := openPage(g, "")
+	waitLine(b, 99)
+	const chunk = 500_000
+	at := 100
+	for ; at < 3_000_000; at += chunk {
+		g.flood("vim-1", at, at+chunk)
+		waitLine(b, at+chunk-1)
 	}
-	require.Less(t, browser.JS[float64](b, `document.querySelector('.past').getBoundingClientRect().height`), 15.1e6)
+	require.Less(t, browser.JS[float64](b, `document.querySelector('.past').offsetHeight`), 15.1e6)
 	b.RunSteps(chromedp.KeyEvent(kb.PageUp))
 	b.WaitFor(browser.Text(".back") + `.match(/^line 3,000,0\d\d of 3,000,0\d\d Back to now$/)`)
 	b.RunSteps(chromedp.KeyEvent(kb.Home))
-	b.WaitFor(inView + `.includes('line 2999078 of a log')`)
-	b.Press("Back to now")
-	b.WaitFor(inView + `.includes('line 3000099 of a log')`)
-}
-
-// A reader keeps the place however much the program prints on, and can come back to the end.
-func TestAReaderKeepsThePlaceForMillionsOfLines_Client(t *testing.T) {
-	t.Parallel()
-	g := serve(t, auth.RoleViewer, "vim-1", vim())
-	g.print("vim-1", "%s", numbered(0, 900))
-	b := openPage(g)
-	b.WaitFor(inView + `.includes('line 899 of a log') && document.querySelector('.past').clientHeight > 0`)
-	b.RunSteps(chromedp.KeyEvent(kb.Home))
-	b.WaitFor(inView + `[0] === 'line 0 of a log'`)
-	for at := 900; at < 2_000_900; at += 500_000 {
-		g.print("vim-1", "%s", numbered(at, at+500_000))
-		b.WaitFor(browser.Text(".back") + fmt.Sprintf(`.includes(' of %s')`, grouped(at+500_000-23)))
-		require.Equal(t, "line 0 of a log", browser.JS[[]string](b, inView)[0])
+	waitFirst(b, 2999077)
+	for ; at < 5_000_000; at += chunk {
+		g.flood("vim-1", at, at+chunk)
+		b.WaitPart(".back", fmt.Sprintf(" of %d,%d00,077", (at+chunk)/1e6, (at+chunk)/1e5%10))
+		waitFirst(b, 2999077)
 	}
 	b.RunSteps(chromedp.KeyEvent(kb.End))
-	b.WaitFor(inView + `.includes('line 2000899 of a log')`)
+	waitLine(b, 5_000_099)
 }
 
-// grouped writes a number below a thousand million as the page does.
-func grouped(n int) string {
-	out := fmt.Sprint(n)
-	for i := len(out) - 3; i > 0; i -= 3 {
-		out = out[:i] + "," + out[i:]
-	}
-	return out
+// The session's proxy searches: most rows are not in the page. The newest hit comes first, and the
+// text is no pattern.
+func TestAPersonFindsALineOfAnHourAgo_Client(t *testing.T) {
+	t.Parallel()
+	g := serve(t, auth.RoleViewer, "vim-1", vim())
+	g.print("vim-1", "%s", numbered(0, 300)+"Error [1] (first)\r\n"+
+		numbered(300, 600)+"error [1] (second)\r\n"+numbered(600, 700)+"ERROR [1] here")
+	b := openPage(g, "")
+	b.WaitFor(inView + `.includes('ERROR [1] here')`)
+	b.WaitFor(`document.querySelector('.past').clientHeight > 0`)
+	b.RunSteps(browser.Keys("f", chromedp.ModifierCtrl))
+	b.WaitFor(`document.activeElement.closest('.finder')`)
+	// at once: a pause between two keys would search for what is typed so far
+	b.RunSteps(command(input.InsertText, input.InsertTextParams{Text: "error [1]"}))
+	place := func(words string) { b.WaitText(".finder .where", words) }
+	place("3 of 3")
+	b.WaitFor(`document.querySelector('.sheet .row.hit.now')?.textContent === 'ERROR [1] here'`)
+	require.False(t, b.Is(`document.querySelector('.back').checkVisibility()`))
+	b.RunSteps(browser.Keys("\r"))
+	b.WaitFor(inView + `.includes('error [1] (second)')`)
+	b.WaitFor(`document.querySelector('.past .row.hit.now')?.textContent === 'error [1] (second)'`)
+	b.RunSteps(browser.Keys("\r"))
+	b.WaitFor(inView + `.includes('Error [1] (first)')`)
+	place("1 of 3")
+	m := wait(g, func(m *protocol.Read) bool { return m.Match != "" })
+	require.Equal(t, `(?i)error \[1\]`, m.Match)
+	b.RunSteps(browser.Keys("\r", chromedp.ModifierShift))
+	place("2 of 3")
+	b.Eval(`document.querySelector('.finder input').select()`)
+	b.RunSteps(browser.Keys("nowhere"))
+	place("not found")
+	b.RunSteps(browser.Keys(kb.Escape))
+	b.WaitFor(`document.querySelector('.finder').hidden &&
+		document.activeElement.classList.contains('screen')`)
+	b.Press("Find")
+	b.WaitFor(`document.activeElement.closest('.finder')`)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
@@ -63,7 +64,7 @@ func allowNotifications(g *gateway) chromedp.Action[chromedp.Void] {
 func TestThePageCanBeInstalled_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
-	b := openPage(g)
+	b := openPage(g, "")
 	got, err := chromedp.Call(b.Ctx, page.GetAppManifest, page.GetAppManifestParams{})
 	require.NoError(t, err)
 	require.Empty(t, got.Errors)
@@ -113,9 +114,9 @@ const recorder = `(() => {
 
 // openNotified opens a page that wants to be notified, and returns its worker and the push
 // service's messages for it.
-func openNotified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *worker, next func() string) {
+func openNotified(t *testing.T, role auth.Role) (g *gateway, b *browser.Tab, w *worker, told func() string) {
 	g, service, end := serveNotifying(t, role, vim(), session("psql-1", "/home/ada", "psql"))
-	b = openPage(g, allowNotifications(g))
+	b = openPage(g, "", allowNotifications(g))
 	w = &worker{page: b, g: g}
 	ids := make(chan serviceworker.RegistrationID, 100)
 	require.NoError(t, chromedp.Listen(b.Ctx, func(ev any) {
@@ -179,14 +180,14 @@ func (w *worker) countStanding() float64 {
 
 func TestANotificationRefuses_Client(t *testing.T) {
 	t.Parallel()
-	g, _, w, next := openNotified(t, auth.RoleOwner)
+	g, _, w, told := openNotified(t, auth.RoleOwner)
 	g.change("psql-1", func(s *protocol.SessionInfo) { *s = *asking("codex", "hush", protocol.LevelDrive) })
-	payload := next()
+	payload := told()
 	require.NotContains(t, payload, "hush")
 	w.deliver(payload)
 	w.waitShown("codex asks in psql-1|It asks for the keyboard.|Refuse")
 	w.press("away")
-	m := wait(g, anything[*protocol.ControlDecide])
+	m := next[*protocol.ControlDecide](g)
 	require.Equal(t, []any{false, true, "codex"}, []any{m.Grant, m.Refuse, m.AgentName}, "whoever has got the keyboard keeps it")
 	require.Equal(t, "psql-1", m.SessionID)
 	require.Zero(t, w.countStanding())
@@ -202,15 +203,15 @@ func TestANotificationRefuses_Client(t *testing.T) {
 
 func TestANotificationTakesBack_Client(t *testing.T) {
 	t.Parallel()
-	g, _, w, next := openNotified(t, auth.RoleOwner)
+	g, _, w, told := openNotified(t, auth.RoleOwner)
 	g.change("vim-1", func(s *protocol.SessionInfo) {
 		drive(s)
 		s.Keyboard.Held, s.Keyboard.HeldWhy = true, protocol.HeldConfirm
 	})
-	w.deliver(next())
+	w.deliver(told())
 	w.waitShown("claude waits in vim-1|It waits for you.|Take back")
 	w.press("away")
-	m := wait(g, anything[*protocol.ControlDecide])
+	m := next[*protocol.ControlDecide](g)
 	require.False(t, m.Grant)
 	require.Equal(t, "vim-1", m.SessionID)
 }
@@ -218,12 +219,12 @@ func TestANotificationTakesBack_Client(t *testing.T) {
 // Its question is not pushed in full: a person has to see it before answering.
 func TestACodingAgentNotifies_Client(t *testing.T) {
 	t.Parallel()
-	g, b, w, next := openNotified(t, auth.RoleOwner)
+	g, b, w, told := openNotified(t, auth.RoleOwner)
 	g.change("psql-1", func(s *protocol.SessionInfo) {
 		s.Chat = &protocol.ChatState{Agent: "Claude Code", State: protocol.ChatApproval}
 	})
 	g.addRecords("psql-1", approval("toolu_1", "hush"))
-	payload := next()
+	payload := told()
 	require.NotContains(t, payload, "hush")
 	w.deliver(payload)
 	w.waitShown("Claude Code asks in psql-1|It wants an approval or an answer.")
@@ -234,9 +235,9 @@ func TestACodingAgentNotifies_Client(t *testing.T) {
 
 // Its words are not pushed: the page shows them, with the question.
 func TestAProgramsQuestionNotifies_Client(t *testing.T) {
-	g, b, w, next := openNotified(t, auth.RoleOwner)
+	g, b, w, told := openNotified(t, auth.RoleOwner)
 	g.askSecret(protocol.SecretHidden, "hush")
-	payload := next()
+	payload := told()
 	require.NotContains(t, payload, "hush")
 	require.NotContains(t, payload, "sudo")
 	w.deliver(payload)
@@ -248,9 +249,9 @@ func TestAProgramsQuestionNotifies_Client(t *testing.T) {
 
 func TestANotificationOpensThePage_Client(t *testing.T) {
 	t.Parallel()
-	g, b, w, next := openNotified(t, auth.RoleViewer)
+	g, b, w, told := openNotified(t, auth.RoleViewer)
 	g.change("psql-1", func(s *protocol.SessionInfo) { *s = *asking("codex", "", protocol.LevelDrive) })
-	w.deliver(next())
+	w.deliver(told())
 	w.waitShown("codex asks in psql-1|It asks for the keyboard.")
 	w.press("")
 	b.WaitFor(`location.hash === '#s=psql-1'`)
@@ -265,7 +266,7 @@ func TestANotificationOpensThePage_Client(t *testing.T) {
 func TestNoOtherScriptBecomesAWorker_Client(t *testing.T) {
 	t.Parallel()
 	g := serve(t, auth.RoleViewer, "", vim())
-	b := openPage(g)
+	b := openPage(g, "")
 	require.Equal(t, "TypeError TypeError", browser.JS[string](b, `(async () => {
 		const fault = async (act) => { try { await act(); return 'none'; } catch (e) { return e.name; } };
 		const got = await fault(() => navigator.serviceWorker.register('/sw.js')) + ' ' + await fault(() => trustedTypes.createPolicy('worker', {}));
@@ -291,4 +292,16 @@ func TestALinkIsPasted_Client(t *testing.T) {
 	fill(g.url + "/#c=" + g.opening.Code() + " ")
 	b.WaitFor(`document.querySelector('.trip.connected')`)
 	require.Equal(t, g.url+"/", browser.JS[string](b, "location.href"))
+}
+
+// within returns what a channel delivers soon.
+func within[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(browser.Patience):
+		require.FailNow(t, "nothing came")
+		panic("unreachable")
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
@@ -42,7 +43,8 @@ func (s *shelf) Answer(ctx context.Context, m protocol.Message) protocol.Message
 	read, ok := m.(*protocol.RecordsRead)
 	if !ok {
 		return &protocol.RecordsListResult{RequestID: id, Records: []protocol.RecordInfo{{
-			RecordID: "r-1", SessionID: "vim-1", Command: "bash", Cwd: "/home/ada", StartedAt: 1767225600000, WrittenAt: 1767225660000,
+			RecordID: "r-1", SessionID: "vim-1", Command: "bash", Cwd: "/home/ada",
+			StartedAt: 1767225600000, WrittenAt: 1767225660000,
 			Bytes: int64(len(s.cast)), Running: s.running,
 		}}}
 	}
@@ -65,11 +67,16 @@ func (s *shelf) Answer(ctx context.Context, m protocol.Message) protocol.Message
 	return r
 }
 
-// add appends events.
-func (s *shelf) add(events ...string) {
+// set changes the recording.
+func (s *shelf) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cast += strings.Join(events, "")
+	change()
+}
+
+// add appends events.
+func (s *shelf) add(events ...string) {
+	s.set(func() { s.cast += strings.Join(events, "") })
 }
 
 func event(gap float64, code, data string) string {
@@ -80,7 +87,8 @@ func event(gap float64, code, data string) string {
 // shop is a recording of a minute: a person types, and an agent is granted the keyboard and types.
 func shop() *shelf {
 	s := &shelf{}
-	s.add(`{"version":3,"term":{"cols":100,"rows":24},"timestamp":1767225600,"command":"bash"}`+"\n", event(0.5, "o", "\x1b[32mada@desk\x1b[m:~/src/shop$ "))
+	s.add(`{"version":3,"term":{"cols":100,"rows":24},"timestamp":1767225600,"command":"bash"}`+"\n",
+		event(0.5, "o", "\x1b[32mada@desk\x1b[m:~/src/shop$ "))
 	for i := range 8 {
 		s.add(event(0.4, "U", ""), event(0.05, "o", string("git log" + " ")[i:i+1]))
 	}
@@ -88,8 +96,10 @@ func shop() *shelf {
 	for i := range 10 {
 		s.add(event(0.1, "o", fmt.Sprintf("\x1b[33m%07x\x1b[m order: step %d\r\n", 0xabc123+i*977, i)))
 	}
-	s.add(event(10, "m", "claude asks for control (drive): run the tests"), event(2, "m", "claude gets the keyboard: grant 1, level drive"),
-		event(3, "A", `{"agent":"claude","id":"a","grant":1}`), event(0, "i", "make test\r"), event(0.05, "o", "make test\r\n"))
+	s.add(event(10, "m", "claude asks for control (drive): run the tests"),
+		event(2, "m", "claude gets the keyboard: grant 1, level drive"),
+		event(3, "A", `{"agent":"claude","id":"a","grant":1}`),
+		event(0, "i", "make test\r"), event(0.05, "o", "make test\r\n"))
 	for i := range 12 {
 		s.add(event(0.5, "o", fmt.Sprintf("ok  \tshop/part%d\t\x1b[32mPASS\x1b[m\r\n", i)))
 	}
@@ -102,93 +112,94 @@ func withRecords(s *shelf) func(*door.Terms) {
 	return func(t *door.Terms) { t.Records = func() door.Records { return s } }
 }
 
-func TestThePagePlaysARecording_Client(t *testing.T) {
+// A person opens a recording from the list, steps from input to input, and plays it. A list that was
+// asked for already is waited for.
+func TestAPersonPlaysARecording_Client(t *testing.T) {
 	t.Parallel()
 	s := shop()
 	s.add(event(2, "x", "0"))
 	g := serveOn(t, nil, auth.RoleOwner, "", withRecords(s), vim())
-	b := openPage(g)
+	b := openPage(g, "")
 	b.WaitFor(browser.Text(".records") + `.startsWith('RECORDINGS bash ~ · Thu')`)
-	require.Equal(t, 0.0, browser.JS[float64](b, `performance.getEntriesByType('resource').filter((e) => e.name.includes('replay.js')).length`), "loaded when it is wanted")
-	browser.JS[bool](b, `document.querySelector('.records a').click(), true`)
-	b.WaitFor(browser.Text(".clock") + ` === '0:00 / 0:43'`)
-	b.WaitFor(`document.querySelectorAll('.mark.input').length === 2 && document.querySelectorAll('.mark.user').length > 1`)
-
+	require.Empty(t, browser.JS[[]string](b, `performance.getEntriesByType('resource')`+
+		`.map((e) => e.name).filter((name) => name.includes('replay.js'))`), "loaded when it is wanted")
+	b.Eval(`document.querySelector('.records a').click()`)
+	const clock, sheet, says = ".clock", ".replay .sheet", ".says.input"
+	for range 2 {
+		b.WaitText(clock, "0:00 / 0:43")
+		b.WaitFor(`document.querySelectorAll('.mark.input').length === 2 &&
+			document.querySelectorAll('.mark.user').length > 1`)
+		b.RunSteps(reload)
+	}
 	b.Press("input ›")
-	b.WaitFor(browser.Text(".says.input") + ` === '0:20 claude typed make test⏎'`)
-	b.WaitFor(browser.Text(".replay .sheet") + `.includes('step 9') && ` + `!` + browser.Text(".replay .sheet") + `.includes('part0')`)
+	b.WaitText(says, "0:20 claude typed make test⏎")
+	b.WaitPart(sheet, "step 9")
+	require.False(t, b.Is(browser.Text(sheet)+`.includes('part0')`))
 	b.Press("input ›")
-	b.WaitFor(browser.Text(".says.input") + `.endsWith('claude typed git status⏎')`)
-	b.WaitFor(browser.Text(".replay .sheet") + `.includes('part11')`)
+	b.WaitPart(says, "claude typed git status⏎")
+	b.WaitPart(sheet, "part11")
 	b.Press("‹ input")
-	b.WaitFor(browser.Text(".says.input") + `.endsWith('claude typed make test⏎')`)
+	b.WaitPart(says, "claude typed make test⏎")
 
-	browser.JS[bool](b, `document.querySelector('.replay .screen').focus(), true`)
+	const focus = `document.querySelector('.replay .screen').focus()`
+	b.Eval(focus)
 	b.RunSteps(chromedp.KeyEvent(kb.End))
-	b.WaitFor(browser.Text(".clock") + ` === '0:43 / 0:43'`)
-	b.WaitFor(browser.Text(".replay .sheet") + `.includes('nothing to commit')`)
-	require.Equal(t, "the program ended", browser.JS[string](b, browser.Text(".says")+`.slice(5)`))
+	b.WaitText(clock, "0:43 / 0:43")
+	b.WaitPart(sheet, "nothing to commit")
+	b.WaitPart(".says", "the program ended")
 	b.RunSteps(chromedp.KeyEvent(kb.Home))
-	b.WaitFor(browser.Text(".replay .sheet") + `.trim() === ''`)
+	b.WaitFor(browser.Text(sheet) + `.trim() === ''`)
 	for range 3 {
 		b.Press(browser.JS[string](b, browser.Text(`[aria-label$="speed"]`)))
 	}
-	require.Equal(t, "8×", browser.JS[string](b, browser.Text(`[aria-label$="speed"]`)))
-	browser.JS[bool](b, `document.querySelector('.replay .screen').focus(), true`)
-	browser.JS[bool](b, `new MutationObserver(() => { window.played ||= !!`+browser.Button("Pause")+`; }).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true}), true`)
+	b.WaitText(`[aria-label$="speed"]`, "8×")
+	b.Eval(focus)
+	b.Eval(`new MutationObserver(() => { window.played ||= !!` + browser.Button("Pause") + `; })` +
+		`.observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true})`)
 	b.RunSteps(chromedp.KeyEvent(" "))
-	b.WaitFor("window.played") // five seconds are soon over
-	b.WaitFor(browser.Text(".replay .sheet") + `.includes('nothing to commit')`)
-	b.WaitFor(browser.Text(".clock") + ` === '0:43 / 0:43' && ` + browser.Button("Play"))
+	b.WaitFor("window.played")
+	b.WaitPart(sheet, "nothing to commit")
+	b.WaitFor(browser.Text(clock) + ` === '0:43 / 0:43' && ` + browser.Button("Play"))
 
-	browser.JS[bool](b, `location.hash = 's=vim-1', true`)
+	visit(b, "s=vim-1")
 	b.WaitFor(`document.querySelector('.session:not(.replay)') && !document.querySelector('.replay')`)
-	browser.JS[bool](b, `location.hash = 'r=r-none', true`)
-	b.WaitFor(browser.Text(".start") + `.includes('no longer exists')`)
+	visit(b, "r=r-none")
+	b.WaitPart(".start", "no longer exists")
 }
 
-// A page of one session has no list, and opens the recording from the session.
-func TestTheRecordingOfTheOnlySession_Client(t *testing.T) {
-	t.Parallel()
-	g := serveOn(t, nil, auth.RoleOwner, "vim-1", withRecords(shop()), vim())
-	b := openPage(g)
-	link := `[...document.querySelectorAll('.session footer a')].find((a) => a.checkVisibility())`
-	b.WaitFor(link + `?.textContent === 'Recording'`)
-	browser.JS[bool](b, link+`.click(), true`)
-	b.WaitFor(browser.Text(".clock") + ` === '0:00 / 0:41'`)
-	browser.JS[bool](b, `document.querySelector('.replay .up').click(), true`)
-	b.WaitFor(`document.querySelector('.session:not(.replay)') && !document.querySelector('.replay')`)
-}
-
-// The recording is played from its start, and then follows the session.
+// The recording of a running session is played from its start, and then follows the session. A page
+// of one session has no list, and opens it from the session. Once the session has ended, the list
+// says so at once, and not only with its next look.
 func TestARunningRecordingGoesOn_Client(t *testing.T) {
 	t.Parallel()
 	s := shop()
 	s.running = true
-	g := serveOn(t, nil, auth.RoleOwner, "", withRecords(s), vim())
-	b := openPage(g)
-	b.WaitFor(browser.Text(".records") + `.includes('recording')`)
-	browser.JS[bool](b, `location.hash = 'r=r-1', true`)
-	b.WaitFor(browser.Text(".clock") + `.endsWith('0:41, recording')`)
-	browser.JS[bool](b, `document.querySelector('.replay .screen').focus(), true`)
+	g := serveOn(t, nil, auth.RoleOwner, "vim-1", withRecords(s), vim())
+	b := openPage(g, "")
+	link := `[...document.querySelectorAll('.session footer a')].find((a) => a.checkVisibility())`
+	b.WaitFor(link + `?.textContent === 'Recording'`)
+	b.Eval(link + `.click()`)
+	b.WaitPart(".clock", "0:41, recording")
+	b.Eval(`document.querySelector('.replay .screen').focus()`)
 	b.RunSteps(chromedp.KeyEvent(kb.End))
-	b.WaitFor(browser.Text(".replay .sheet") + `.includes('nothing to commit')`)
+	b.WaitPart(".replay .sheet", "nothing to commit")
 	b.Press("Play")
 	s.add(event(1, "o", "and more"))
-	b.WaitFor(browser.Text(".replay .sheet") + `.includes('and more')`)
+	b.WaitPart(".replay .sheet", "and more")
+	s.set(func() { s.hidden = true })
+	b.WaitPart(".replay .note", "the session is hidden")
+	b.Eval(`document.querySelector('.replay .up').click()`)
+	b.WaitFor(`document.querySelector('.session:not(.replay)') && !document.querySelector('.replay')`)
 
-	s.mu.Lock()
-	s.hidden = true
-	s.mu.Unlock()
-	b.WaitFor(browser.Text(".replay .note") + `.includes('the session is hidden')`)
-}
-
-// Recordings hold what a program printed at any time.
-func TestAViewerHasNoRecordings_Client(t *testing.T) {
-	t.Parallel()
-	g := serveOn(t, nil, auth.RoleViewer, "", withRecords(shop()), vim())
-	b := openPage(g)
-	b.WaitFor(`document.querySelectorAll('.sessions li').length === 1`)
-	require.False(t, browser.JS[bool](b, `document.querySelector('.records').checkVisibility()`))
-	require.Zero(t, count[*protocol.RecordsList](g))
+	g = serveOn(t, nil, auth.RoleOwner, "", withRecords(s), vim())
+	b = openPage(g, "", command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `{
+			const every = setInterval;
+			window.setInterval = (act, ms) => ms < 15000 ? every(act, ms) : 0;
+		}`,
+	}))
+	b.WaitText(".records .tag", "recording")
+	s.set(func() { s.running = false })
+	g.change("vim-1", func(s *protocol.SessionInfo) { s.State = protocol.StateExited })
+	b.WaitText(".records .tag", "60 s")
 }

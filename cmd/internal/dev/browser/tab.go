@@ -101,6 +101,18 @@ func JS[T any](b *Tab, script string) T {
 	return got
 }
 
+// Eval runs a script, and ignores its value.
+func (b *Tab) Eval(script string) {
+	b.T.Helper()
+	JS[bool](b, script+", true")
+}
+
+// Is reports whether the value of a script is truthy.
+func (b *Tab) Is(script string) bool {
+	b.T.Helper()
+	return JS[bool](b, "!!("+script+")")
+}
+
 // Call returns what a function of the page returns for an argument.
 func Call[T any](b *Tab, function string, arg any) T {
 	b.T.Helper()
@@ -117,6 +129,33 @@ func (b *Tab) WaitFor(script string) {
 		text, _ := chromedp.Run(b.Ctx, chromedp.Evaluate[string]("document.body.innerText"))
 		require.NoError(b.T, err, "%s\nthe page:\n%s", script, text)
 	}
+}
+
+// WaitText waits until an element has this text, as Text gives it.
+func (b *Tab) WaitText(selector, want string) {
+	b.T.Helper()
+	b.WaitFor(Text(selector) + " === " + Quote(want))
+}
+
+// WaitPart waits until the text of an element, as Text gives it, contains a part.
+func (b *Tab) WaitPart(selector, part string) {
+	b.T.Helper()
+	b.WaitFor(Text(selector) + ".includes(" + Quote(part) + ")")
+}
+
+// WaitAnswered waits until a question or a card shows this result, or did.
+func (b *Tab) WaitAnswered(result string) {
+	b.T.Helper()
+	b.WaitFor("[...answers.values()].includes(" + Quote(result) + ")")
+}
+
+// Quote returns a JavaScript string.
+func Quote(s string) string {
+	script, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // of a string
+	}
+	return string(script)
 }
 
 // Button returns a script that finds a visible button by the beginning of its label.
@@ -141,18 +180,20 @@ const remember = `window.answers = new Map();
 	}).observe(document, {subtree: true, childList: true, characterData: true, ` +
 	`attributes: true, attributeFilter: ['class']});`
 
-// AnsweredScript returns a script that reports whether a question or a card shows this result, or
-// did.
-func AnsweredScript(text string) string {
-	script, err := json.Marshal(text)
-	if err != nil {
-		panic(err) // of a string
-	}
-	return "[...answers.values()].includes(" + string(script) + ")"
-}
-
 // Text returns a script for the text of an element, with each run of white space as one space. The
 // text is "" without the element.
 func Text(selector string) string {
 	return `(document.querySelector('` + selector + `')?.innerText ?? '').replace(/\s+/g, ' ')`
+}
+
+// TabTo presses Tab until a script about the focused element is truthy.
+func (b *Tab) TabTo(script string) {
+	b.T.Helper()
+	for range 60 {
+		if b.Is(script) {
+			return
+		}
+		b.RunSteps(Keys("\t"))
+	}
+	require.Fail(b.T, "Tab does not come to "+script)
 }

@@ -138,10 +138,6 @@ func questions(id string) protocol.ChatRecord {
 	}}}
 }
 
-func closed(id, by string, answer protocol.ChatReply) protocol.ChatRecord {
-	return protocol.ChatRecord{Closed: &protocol.ChatClosed{ID: id, By: by, Answer: answer}}
-}
-
 // aConversation is a conversation as a newcomer sees it.
 func aConversation(g *gateway) {
 	g.addRecords("claude-1",

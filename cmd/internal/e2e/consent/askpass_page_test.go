@@ -53,7 +53,7 @@ func TestGitAsksAtThePage_Client(t *testing.T) {
 	a.waitQuestion("wants your answer for git")
 	b.WaitFor(browser.Text(".secret") + `.includes('git clone -q ` + url + ` cloned')`)
 	a.answer("wants your answer for git", "ada") // at the desk
-	b.WaitFor(browser.AnsweredScript("answered at the terminal"))
+	b.WaitAnswered("answered at the terminal")
 	answerAtPage(b, "wants your password for git", a.canary)
 	a.desk.WaitShown("answered git")
 	got := clone.Wait()
@@ -77,7 +77,7 @@ func TestGitAsksAtThePage_Client(t *testing.T) {
 	b.WaitFor(`document.activeElement?.matches('` + secretField + `')`)
 	b.RunSteps(chromedp.SendKeys(secretField, "half"))
 	require.NoError(t, syscall.Kill(findProcess(t, a.Dir, "gateway-askpass"), syscall.SIGKILL))
-	b.WaitFor(browser.AnsweredScript("the program no longer waits. What you typed went nowhere."))
+	b.WaitAnswered("the program no longer waits. What you typed went nowhere.")
 	require.NotZero(t, killed.Wait().Status)
 
 	o.Press("C-c")
