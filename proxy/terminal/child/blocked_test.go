@@ -46,40 +46,21 @@ var sleepers = map[string]func() error{
 		_, err := unix.Poll([]unix.PollFd{{Fd: 0, Events: unix.POLLPRI}, {Fd: -1, Events: unix.POLLIN}}, -1)
 		return err
 	},
-	"poll pipe": func() error { return poll(pipe()) },
-	"poll late": func() error { return timed(2000, 0) }, // as an editor that does something after a while
-	"poll soon": func() error { return timed(100, 0) },
-	"poll both": func() error { return timed(60_000, 0, pipe()) },
-	"select soon": func() error {
-		for {
-			var set unix.FdSet
-			set.Set(0)
-			if _, err := unix.Select(1, &set, nil, nil, &unix.Timeval{Usec: 400_000}); err != nil && !errors.Is(err, unix.EINTR) {
-				return err
-			}
-		}
-	},
-	"select late": func() error {
-		for {
-			var set unix.FdSet
-			set.Set(0)
-			if _, err := unix.Select(1, &set, nil, nil, &unix.Timeval{Sec: 60}); err != nil && !errors.Is(err, unix.EINTR) {
-				return err
-			}
-		}
-	},
+	"poll pipe":   func() error { return poll(pipe()) },
+	"poll late":   func() error { return again(pollFor(2*time.Second, 0)) }, // as an editor that does something after a while
+	"poll soon":   func() error { return again(pollFor(100*time.Millisecond, 0)) },
+	"poll both":   func() error { return again(pollFor(time.Minute, 0, pipe())) },
+	"select soon": func() error { return again(func() error { return choose(&unix.Timeval{Usec: 400_000}, 0) }) },
+	"select late": func() error { return again(func() error { return choose(&unix.Timeval{Sec: 60}, 0) }) },
 	"epoll soon": func() error {
-		for e := watch(pipe(), 0); ; {
-			if _, err := unix.EpollWait(e, make([]unix.EpollEvent, 1), 100); err != nil && !errors.Is(err, unix.EINTR) {
-				return err
-			}
-		}
+		e := watch(pipe(), 0)
+		return again(func() error { _, err := unix.EpollWait(e, make([]unix.EpollEvent, 1), 100); return err })
 	},
 	"epoll alone": func() error { return epoll(watch(0)) },
 	"poll none":   func() error { _, err := unix.Poll(nil, 1_000_000); return err },
-	"select":      func() error { return choose(pipe(), 0) },
-	"select pipe": func() error { return choose(pipe()) },
-	"select out":  func() error { var none unix.FdSet; _, err := unix.Select(0, &none, nil, nil, nil); return err },
+	"select":      func() error { return choose(nil, pipe(), 0) },
+	"select pipe": func() error { return choose(nil, pipe()) },
+	"select out":  func() error { return choose(nil) },
 	"epoll":       func() error { return epoll(watch(pipe(), 0)) },
 	"epoll pipe":  func() error { return epoll(watch(pipe())) },
 	"epoll epoll": func() error { return epoll(watch(pipe(), watch(0))) },
@@ -150,34 +131,32 @@ func stranger() int {
 	return int(slave)
 }
 
-func poll(fds ...int) error {
+func poll(fds ...int) error { return pollFor(-time.Millisecond, fds...)() }
+
+// pollFor returns a poll with a limit of time, which a negative one leaves out.
+func pollFor(limit time.Duration, fds ...int) func() error {
 	var table []unix.PollFd
 	for _, fd := range fds {
 		table = append(table, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
 	}
-	_, err := unix.Poll(table, -1)
-	return err
+	return func() error { _, err := unix.Poll(table, int(limit.Milliseconds())); return err }
 }
 
-// timed polls over and over, for the given milliseconds each time.
-func timed(ms int, fds ...int) error {
-	var table []unix.PollFd
-	for _, fd := range fds {
-		table = append(table, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
-	}
+// again calls over and over.
+func again(call func() error) error {
 	for {
-		if _, err := unix.Poll(table, ms); err != nil && !errors.Is(err, unix.EINTR) {
+		if err := call(); err != nil && !errors.Is(err, unix.EINTR) {
 			return err
 		}
 	}
 }
 
-func choose(fds ...int) error {
+func choose(limit *unix.Timeval, fds ...int) error {
 	var set unix.FdSet
 	for _, fd := range fds {
 		set.Set(fd)
 	}
-	_, err := unix.Select(1024, &set, nil, nil, nil)
+	_, err := unix.Select(1024, &set, nil, nil, limit)
 	return err
 }
 
@@ -312,51 +291,6 @@ func TestHasOutput(t *testing.T) {
 	require.Eventually(t, c.HasOutput, 2*time.Minute, time.Millisecond)
 	until(t, c, "answer")
 	require.False(t, c.HasOutput())
-}
-
-// Real programs, and the calls with which they wait.
-func TestBlockedOnOfPrograms(t *testing.T) {
-	t.Parallel()
-	for _, p := range []struct {
-		command   string
-		canonical bool
-		shares    bool // with other descriptors
-	}{
-		{"cat", true, false},
-		{"bash --norc --noprofile", false, false},
-		{"bash --norc --noprofile --noediting", true, false},
-		{"dash", true, false},
-		{"zsh -f", false, false},
-		{"fish --no-config --private", false, true},
-		{"python3 -q", false, false},
-		{"perl -e $x=<STDIN>", true, false},
-		{"node", false, true},
-		{"gdb -q -nx", false, true},
-		{"vim -u NONE -i NONE", false, false},
-		{"nvim -u NONE -i NONE", false, false},
-		{"nano --ignorercfiles", false, false},
-		{"less /etc/passwd", false, false},
-		{"top", false, false},
-	} {
-		t.Run(p.command, func(t *testing.T) {
-			t.Parallel()
-			words := strings.Fields(p.command)
-			if _, err := exec.LookPath(words[0]); err != nil {
-				t.Skip(words[0] + " is not installed")
-			}
-			c := drainedInBackground(t, start(t, "", func(conf *child.Config) {
-				conf.Path, conf.Args, conf.Env = words[0], words[1:], append(os.Environ(), "TERM=xterm-256color")
-			}))
-			var a child.Blocked
-			require.Eventually(t, func() bool {
-				a, _ = c.BlockedOn()
-				settings, err := c.Line()
-				return err == nil && settings.Canonical == p.canonical && (a.Reads || a.Polls || a.Shares && p.shares) && a.Asleep
-			}, 2*time.Minute, 10*time.Millisecond)
-			require.Equal(t, p.shares, a.Shares, "%+v", a)
-			require.False(t, a.Unclear, "%+v", a)
-		})
-	}
 }
 
 // A relay between the terminal and another one never counts as waiting: it is always ready.

@@ -305,13 +305,3 @@ func TestWriteNeverBlocks(t *testing.T) {
 	}
 	require.ErrorIs(t, err, child.ErrAgain)
 }
-
-// A read that bypasses Go's scheduler must never block.
-func TestTheMasterNeverBlocks(t *testing.T) {
-	c := start(t, "read line", nil)
-	flags, err := unix.FcntlInt(uintptr(c.Descriptor()), unix.F_GETFL, 0)
-	require.NoError(t, err)
-	require.NotZero(t, flags&unix.O_NONBLOCK)
-	_, err = c.Read(make([]byte, 8))
-	require.ErrorIs(t, err, child.ErrAgain)
-}

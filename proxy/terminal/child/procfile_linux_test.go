@@ -61,27 +61,6 @@ func look(f *procFiles, group int, do func(f *procFiles)) {
 	do(at)
 }
 
-// A second read takes the kept descriptor, which a program that is executed does not inherit.
-func TestProcFilesKeepDescriptors(t *testing.T) {
-	var f procFiles
-	t.Cleanup(f.close)
-	pid, _ := startProcess(t, nil, "sleep", "1000")
-	for range 3 {
-		look(&f, pid, func(f *procFiles) {
-			name, fields := f.readStat(pid)
-			require.NotNil(t, fields)
-			require.NotEmpty(t, name)
-			require.Empty(t, f.readChildren(pid, mainThread(pid)))
-			require.Len(t, f.kept, 2)
-		})
-	}
-	for _, k := range f.kept {
-		flags, err := unix.FcntlInt(uintptr(k.fd), unix.F_GETFD, 0)
-		require.NoError(t, err)
-		require.NotZero(t, flags&unix.FD_CLOEXEC)
-	}
-}
-
 // A process may get the number of one that is gone. What was kept of that one says nothing of it.
 func TestProcFilesOfAReusedNumber(t *testing.T) {
 	for name, first := range map[string]func(f *procFiles, pid int){
@@ -185,22 +164,6 @@ func TestProcFilesBound(t *testing.T) {
 	}
 }
 
-// A look does not wait for the one of another goroutine.
-func TestProcFilesOfTwoLooks(t *testing.T) {
-	var f procFiles
-	t.Cleanup(f.close)
-	look(&f, 1, func(first *procFiles) {
-		look(&f, 1, func(second *procFiles) {
-			require.NotSame(t, first, second)
-			_, fields := second.readStat(os.Getpid())
-			require.NotNil(t, fields)
-			require.Empty(t, second.kept)
-		})
-		first.readStat(os.Getpid())
-		require.Len(t, first.kept, 1)
-	})
-}
-
 // A list is read to its end, whatever its length.
 func TestReadList(t *testing.T) {
 	for _, size := range []int{0, 500, 767, 768, 1023, 1024, 4095, 4096, 5000, 20_000, 90_000} {
@@ -215,4 +178,20 @@ func TestReadList(t *testing.T) {
 		}
 		f.close()
 	}
+}
+
+// A look does not wait for the one of another goroutine.
+func TestProcFilesOfTwoLooks(t *testing.T) {
+	var f procFiles
+	t.Cleanup(f.close)
+	look(&f, 1, func(first *procFiles) {
+		look(&f, 1, func(second *procFiles) {
+			require.NotSame(t, first, second)
+			_, fields := second.readStat(os.Getpid())
+			require.NotNil(t, fields)
+			require.Empty(t, second.kept)
+		})
+		first.readStat(os.Getpid())
+		require.Len(t, first.kept, 1)
+	})
 }

@@ -166,18 +166,3 @@ func TestTheLeaderOfAGroupThatRan(t *testing.T) {
 		return ok && l.Args[0] == "sleep" && strings.HasSuffix(l.Exe, "sleep")
 	}, patience, tick)
 }
-
-// The ages in a look that is used again are those of now.
-func TestAgesGrowWithoutALook(t *testing.T) {
-	t.Parallel()
-	c := startShell(t, "sleep 1000 & exec cat")
-	var first Blocked
-	require.Eventually(t, func() bool {
-		first, _ = c.BlockedOn()
-		return len(c.files.still.processes) > 0 && first.Leads > 0
-	}, patience, tick)
-	require.Eventually(t, func() bool {
-		a, _ := c.BlockedOn()
-		return a.Leads > first.Leads+50*time.Millisecond
-	}, patience, tick)
-}

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"terminalproxy/proxy/terminal/child"
 )
 
 // What waits for the program counts until the program reads it; a line that is still edited does
@@ -56,14 +54,4 @@ func TestCountQueued(t *testing.T) {
 	unread, output := p.CountQueued()
 	require.Equal(t, 4, unread)
 	require.False(t, output)
-}
-
-func TestUnreadOfAProgramThatEnded(t *testing.T) {
-	p, err := child.Start(child.Config{Path: "/bin/true", Cols: 80, Rows: 24})
-	require.NoError(t, err)
-	defer p.Close()
-	p.Wait()
-	require.Zero(t, p.CountUnread())
-	_, end := readUntil(t, p, never)
-	require.Error(t, end, "the end of the output is still seen")
 }
