@@ -168,32 +168,6 @@ func TestNothingIsSaidAfterAReclaimDuringASlowSync(t *testing.T) {
 	}
 }
 
-// The user takes the keyboard back behind the last check of the grant, and before the driver has the
-// prompt: the driver can tell.
-func TestAReclaimBehindTheLastCheckCounts(t *testing.T) {
-	for what, m := range map[string]protocol.Message{
-		"go":        &protocol.ChatSend{RequestID: "r1", SessionID: "sh-1", AgentID: "a-2", Text: "go"},
-		"interrupt": &protocol.ChatInterrupt{RequestID: "r1", SessionID: "sh-1", AgentID: "a-2"},
-	} {
-		for _, reclaims := range []bool{false, true} {
-			c := journaledChatAt(t)
-			c.agent.between = func() { require.Equal(t, reclaims, reclaims && c.machine.ReclaimKey(time.Now())) }
-			c.Handle(m)
-			c.disk.let <- struct{}{}
-			answer := <-c.said
-			if reclaims {
-				no, ok := answer.(*protocol.Error)
-				require.True(t, ok, what)
-				require.Equal(t, protocol.CodeNoGrant, no.Code)
-				require.Empty(t, c.agent.reached())
-				continue
-			}
-			require.Equal(t, &protocol.Done{RequestID: "r1"}, answer)
-			require.Equal(t, []string{what}, c.agent.reached())
-		}
-	}
-}
-
 // A person's answer is not an agent's: it counts although the keyboard changed hands meanwhile.
 func TestAnAnswerOutlivesAReclaimDuringASlowSync(t *testing.T) {
 	c := journaledChatAt(t)

@@ -33,41 +33,34 @@ func (o waitingObserver) CompleteWait(_ time.Time, _ *protocol.Wait, out *protoc
 // While the wait is open that changes nothing. If it was answered to the lost connection, the same
 // answer comes again.
 func TestARepeatedWaitHasItsAnswer(t *testing.T) {
-	for name, until := range map[string]protocol.Until{
-		"text": {Text: "done"}, "regex": {Regex: "d.ne"}, "gone": {Gone: "x"}, "idle": {QuietMs: 5}, "settled": {Settled: true}, "changed": {Changed: true},
-		"exit": {Exit: true}, "waiting": {Waiting: true}, "message": {Control: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := waitingObserver{open: make(map[string]func(snapshot.Result))}
-			s := newStage(func(c *Config) {
-				o.stagedObserver, _ = c.Observer.(stagedObserver)
-				c.Observer = o
-			})
-			ask := protocol.Wait{RequestID: "a-1:1", SessionID: "sh-1", AgentID: "a-1", Until: until, Stop: []protocol.Until{{Text: "error"}}, TimeoutMs: 10_000}
-			require.Empty(t, s.handle(&ask))
-			again := ask
-			again.TimeoutMs = 4000
-			require.Empty(t, s.handle(&again), "it is open")
+	o := waitingObserver{open: make(map[string]func(snapshot.Result))}
+	s := newStage(func(c *Config) {
+		o.stagedObserver, _ = c.Observer.(stagedObserver)
+		c.Observer = o
+	})
+	ask := protocol.Wait{RequestID: "a-1:1", SessionID: "sh-1", AgentID: "a-1", Until: protocol.Until{Text: "done"}, Stop: []protocol.Until{{Text: "error"}}, TimeoutMs: 10_000}
+	require.Empty(t, s.handle(&ask))
+	again := ask
+	again.TimeoutMs = 4000
+	require.Empty(t, s.handle(&again), "it is open")
 
-			s.inbox.addNote("a-1", "hello")
-			s.sent = nil
-			o.open["a-1:1"](snapshot.Result{ID: "a-1:1", End: snapshot.Met, Matched: "done"})
-			lost := s.sent[0].(*protocol.WaitResult)
-			require.True(t, lost.Met)
-			require.NotEmpty(t, lost.Notes)
-			delete(o.open, "a-1:1")
-			again.TimeoutMs = 3000
-			answer := s.handle(&again)
-			require.Len(t, answer, 1)
-			got := *answer[0].(*protocol.WaitResult)
-			got.ID = lost.ID
-			require.Equal(t, *lost, got)
+	s.inbox.addNote("a-1", "hello")
+	s.sent = nil
+	o.open["a-1:1"](snapshot.Result{ID: "a-1:1", End: snapshot.Met, Matched: "done"})
+	lost := s.sent[0].(*protocol.WaitResult)
+	require.True(t, lost.Met)
+	require.NotEmpty(t, lost.Notes)
+	delete(o.open, "a-1:1")
+	again.TimeoutMs = 3000
+	answer := s.handle(&again)
+	require.Len(t, answer, 1)
+	got := *answer[0].(*protocol.WaitResult)
+	got.ID = lost.ID
+	require.Equal(t, *lost, got)
 
-			other := again
-			other.Stop = nil
-			require.Empty(t, s.handle(&other), "another wait under the same id is a wait")
-		})
-	}
+	other := again
+	other.Stop = nil
+	require.Empty(t, s.handle(&other), "another wait under the same id is a wait")
 }
 
 // What is remembered is bounded in number and time.

@@ -2,14 +2,10 @@ package requests
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"terminalproxy/protocol"
-	"terminalproxy/proxy/display/notice"
 )
 
 // All agents count together: a refused agent may come again under another name.
@@ -32,10 +28,4 @@ func TestMessagesAreLimitedForAllAgentsTogetherR46(t *testing.T) {
 		_, ok := p.allowNow(now)
 		require.Equal(t, i < messageBurst, ok, fmt.Sprint(i))
 	}
-}
-
-func TestAnInvalidNoteIsRefused(t *testing.T) {
-	require.Nil(t, checkNote(strings.Repeat("世", notice.MaxMessage), notice.MaxMessage))
-	require.Equal(t, protocol.CodeTooLarge, checkNote(notice.Message(strings.Repeat("世", notice.MaxMessage+1)), notice.MaxMessage).code)
-	require.Equal(t, protocol.CodeBadMessage, checkNote(notice.Message("\u200b"), notice.MaxMessage).code)
 }

@@ -138,14 +138,6 @@ func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 	require.Contains(t, s.mustRefuse(t, protocol.CodeNoChat, ask("r1", "codex")), "--chat")
 }
 
-func TestAFormTakesNoVerdict(t *testing.T) {
-	s, o, _ := askingAt(t)
-	m := ask("r1", "codex")
-	m.Form = []protocol.ChatQuestion{{ID: "q", Text: "Which?"}}
-	require.Empty(t, s.handle(m))
-	require.Empty(t, o.last.Allows)
-}
-
 // remarks counts what stood over the program.
 type remarks struct {
 	stagedStatus

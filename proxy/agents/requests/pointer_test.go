@@ -13,9 +13,9 @@ import (
 )
 
 // clicker is an encoder for a screen of 80x24, whose agent drives under a grant.
-func clicker(print string) *encoder {
+func clicker(setup string) *encoder {
 	o := observer.New(observer.Config{Cols: 80, Rows: 24})
-	o.Model().Feed([]byte(print))
+	o.Model().Feed([]byte(setup))
 	granted := control.State{Phase: control.Granted, Level: protocol.LevelDrive, Epoch: 3}
 	return &encoder{Config: &Config{
 		Observer: o, Terminal: sizelessTerminal{}, Control: published{state: granted},

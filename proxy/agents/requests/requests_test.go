@@ -11,12 +11,6 @@ import (
 	"terminalproxy/proxy/consent/control"
 )
 
-func TestAMessageForAnotherSession(t *testing.T) {
-	s := newStage(nil)
-	require.Contains(t, s.mustRefuse(t, protocol.CodeNoSession, &protocol.ControlRequest{RequestID: "r", SessionID: "vim-2", AgentID: "a-1"}), "sh-1 only")
-	require.Equal(t, control.Observing, s.machine.Phase())
-}
-
 // Every request that needs an answer gets one, even after the program's end.
 func TestLateRequestsGetAnAnswer(t *testing.T) {
 	s := newStage(nil)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,28 +21,6 @@ import (
 	"terminalproxy/proxy/terminal/child"
 	"terminalproxy/proxy/view/snapshot"
 )
-
-// noReviewEvent has the reason why an event cannot happen in the states that the table gives no
-// next state for.
-var noReviewEvent = [reviewEvents]string{
-	begunAtOnce:     "it begins once",
-	stepBefore:      "it begins once",
-	conditionBefore: "it begins once",
-	notProcessed:    "only a step that has just been typed is waited for",
-	processed:       "only a step that has just been typed is waited for",
-	conditionMet:    "only a condition between two parts is waited for",
-	recheckDue:      "no timer runs: a wait or the next turn of the observer goes on",
-	ownerUnclear:    "only a look tells",
-	keysUnshown:     "only a look tells",
-	programStarting: "only a look tells",
-	lineMoves:       "only a look tells",
-	readinessUntold: "only a look tells",
-	lineOccupied:    "only a look tells",
-	inputRefused:    "only a look tells, or a condition that is not met",
-	inputPassed:     "only a look tells",
-	inputEnded:      "it is not looked at before the first turn, and the answer was its end",
-	programEnded:    "an open wait ends before its observer, and the answer was its end",
-}
 
 // The comment on reviewState draws the table that the code has.
 func TestReviewIsDrawn(t *testing.T) {
@@ -64,24 +41,6 @@ func TestReviewIsDrawn(t *testing.T) {
 			drawn += fmt.Sprintf(" %-7s", name)
 		}
 		require.Contains(t, string(source), "\n"+strings.TrimRight(drawn, " ")+"\n")
-		require.NotEmpty(t, noReviewEvent[e], "%s has a reason", e)
-	}
-}
-
-// What cannot happen changes nothing, and every cell of the table says so. No state but the last
-// one is without an end, whatever the world does.
-func TestReviewRefusesWhatCannotHappen(t *testing.T) {
-	for s := reviewAsked; int(s) < reviewStates; s++ {
-		for e := reviewEvent(0); int(e) < reviewEvents; e++ {
-			r, to := review{state: s}, reviewTransitions[s][e]
-			require.Equal(t, to != 0, r.advance(e), "%s in %s", e, s)
-			if to == 0 {
-				to = s
-			}
-			require.Equal(t, to, r.state, "%s in %s", e, s)
-		}
-		ends := slices.Contains(reviewTransitions[s][:], reviewDone)
-		require.Equal(t, s != reviewDone, ends, "%s can end", s)
 	}
 }
 
@@ -165,20 +124,6 @@ func (w *reviewWorld) requireCalm() {
 		require.Len(w.t, w.answers, answers)
 	}
 	require.Empty(w.t, w.log.String())
-}
-
-// The wait for a condition ends a review whose observer ends, and the timer beside it does not.
-func TestAConditionOutlivesItsTimer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newReviewWorld(t)
-		w.do(conditionBefore)
-		w.endObserver()
-		w.wake()
-		require.Empty(t, w.answers)
-		w.endWait(snapshot.Exited)
-		require.Len(t, w.answers, 1)
-		w.requireCalm()
-	})
 }
 
 // The user typed while a condition was awaited: the rest is not typed though the condition is met

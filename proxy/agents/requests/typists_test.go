@@ -219,22 +219,6 @@ func TestWhatFollowsARefusalWaitsForANewBeginning(t *testing.T) {
 	require.Empty(t, d.typedText())
 }
 
-func TestTwoPagesHaveNumbersOfTheirOwn(t *testing.T) {
-	name := "ada"
-	s, d, p := pageAt(t, func(c *Config) {
-		c.Owner = func([]byte, []byte) (protocol.Signer, error) { return protocol.Signer{Name: name}, nil }
-	})
-	s.mustDo(t, p.next(protocol.InputText, "a"))
-	q := *p
-	q.no = 0
-	s.mustRefuse(t, protocol.CodeForbidden, q.next(protocol.InputText, "b"))
-	name = "bert"
-	s.mustDo(t, q.next(protocol.InputText, "c", func(m *protocol.Keys) { m.After = 0 }))
-	name = "ada"
-	s.mustDo(t, p.next(protocol.InputText, "d"))
-	require.Equal(t, "acd", d.typedText())
-}
-
 func TestAPasteIsOneWhole(t *testing.T) {
 	s, d, p := pageAt(t, nil)
 	more := func(m *protocol.Keys) { m.More = true }
