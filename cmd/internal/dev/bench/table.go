@@ -127,7 +127,7 @@ func subscriberRow(label, unit, metric string) row {
 	return r
 }
 
-// taskRow compares the thirty tasks, done by way of our tools, with tmux.
+// taskRow compares the twelve tasks, done by way of our tools, with tmux.
 func taskRow(label, unit string, scale float64, way, metric string) row {
 	r := ownRow(label, unit, "Task/all/"+way, metric)
 	r.scale, r.base = scale, figure{"tmux capture-pane", "Task/all/tmux", metric}
@@ -170,7 +170,7 @@ var table = slices.Concat(
 		subscriberRow("memory of each", "KiB", "KiB/subscriber"),
 	),
 	goalRows("a model reads little",
-		taskRow("tasks done, of thirty", "", 0, "steps", "done"),
+		taskRow("tasks done, of twelve", "", 0, "steps", "done"),
 		taskRow("read in the same ones", "KB", 1e-3, "steps", "read-B"),
 		taskRow("calls in them", "", 0, "steps", "calls"),
 		taskRow("read, a step a call", "KB", 1e-3, "tools", "read-B"),
