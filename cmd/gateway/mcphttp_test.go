@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -35,9 +34,7 @@ func serveHTTP(t *testing.T) overHTTP {
 	}
 	s := clitest.Serve(t)
 	p := &clitest.Terminal{ID: "sh-1", Asked: make(chan string, 1), Cancelled: make(chan string, 1)}
-	p.Publish(t, s.URL, func(ctx context.Context) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(s.URL, "ws://"))
-	}, tokens["proxy"])
+	p.Publish(t, s.URL, clitest.DialTCP(s.URL), tokens["proxy"])
 	return overHTTP{"http" + strings.TrimPrefix(s.URL, "ws"), tokens["agent"], p}
 }
 

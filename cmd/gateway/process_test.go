@@ -39,9 +39,7 @@ func TestServeOverTCPAndTheLocalSocket(t *testing.T) {
 	token, err := os.ReadFile(proxy)
 	require.NoError(t, err)
 	p := &clitest.Terminal{ID: "sh-tcp"}
-	p.Publish(t, s.URL, func(ctx context.Context) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(s.URL, "ws://"))
-	}, strings.TrimSpace(string(token)))
+	p.Publish(t, s.URL, clitest.DialTCP(s.URL), strings.TrimSpace(string(token)))
 	local := &clitest.Terminal{ID: "sh-local"}
 	local.ShareIn(t, dir)
 

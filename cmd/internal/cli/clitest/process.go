@@ -3,6 +3,7 @@ package clitest
 import (
 	"bufio"
 	"context"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"terminalproxy/gateway"
 	"terminalproxy/protocol/fake"
 )
 
@@ -23,6 +25,27 @@ func Program(t *testing.T, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Env = append(os.Environ(), AsProgram+"=1")
 	return cmd
+}
+
+// ServeTCP serves a gateway of this process on a free port until the test ends.
+func ServeTCP(t *testing.T, server *gateway.Server) (url string) {
+	t.Helper()
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ended := make(chan struct{})
+	go func() { // ends with Close
+		defer close(ended)
+		_ = server.ServeTCP(context.WithoutCancel(t.Context()), ln, nil)
+	}()
+	t.Cleanup(func() { require.NoError(t, server.Close()); <-ended })
+	return "ws://" + ln.Addr().String()
+}
+
+// DialTCP dials the gateway at a URL of [ServeTCP] or [Serve].
+func DialTCP(url string) fake.Dialer {
+	return func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(url, "ws://"))
+	}
 }
 
 // Serving is a running `gateway serve`.

@@ -1,8 +1,6 @@
 package owner
 
 import (
-	"context"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,25 +27,15 @@ func TestReclaimAsksAllGateways(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte(owner.Out), 0o600))
 
-	serves := func(p *clitest.Terminal) string {
-		server := gateway.New(gateway.Config{Tokens: store})
-		ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		ended := make(chan struct{})
-		go func() { // ends with Close
-			defer close(ended)
-			_ = server.ServeTCP(context.WithoutCancel(t.Context()), ln, nil)
-		}()
-		t.Cleanup(func() { require.NoError(t, server.Close()); <-ended })
-		if p != nil {
-			p.Publish(t, "ws://"+ln.Addr().String(), func(ctx context.Context) (net.Conn, error) {
-				return new(net.Dialer).DialContext(ctx, "tcp", ln.Addr().String())
-			}, proxies)
+	serves := func(terminals ...*clitest.Terminal) string {
+		url := clitest.ServeTCP(t, gateway.New(gateway.Config{Tokens: store}))
+		for _, p := range terminals {
+			p.Publish(t, url, clitest.DialTCP(url), proxies)
 		}
-		return "ws://" + ln.Addr().String()
+		return url
 	}
 	p, q := &clitest.Terminal{ID: "sh-1"}, &clitest.Terminal{ID: "sh-2"}
-	empty, first, second := serves(nil), serves(p), serves(q)
+	empty, first, second := serves(), serves(p), serves(q)
 	at := strings.Join([]string{empty, first, second}, ",")
 	reclaim := func(args ...string) clitest.Result {
 		return clitest.Command(t, append([]string{"--gateway", at, "--token-file", file, "reclaim"}, args...)...)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	settingsfile "terminalproxy/cmd/internal/config/settings"
@@ -41,31 +40,6 @@ func TestACheckDoesNotApproveAnUnreachableCluster(t *testing.T) {
 	require.Equal(t, cli.StatusOK, got.Status, got.Err)
 	require.Contains(t, got.Err, "nothing listens at 127.0.0.1:1")
 	require.Equal(t, "the gateway can start, and joins the cluster once this is fixed: listen on ws://127.0.0.1:7117, tokens in "+tokens+"\n", got.Out)
-}
-
-// serveSettings returns the flags of serve with a file's content.
-func serveSettings(t *testing.T, content string, args ...string) *pflag.FlagSet {
-	t.Helper()
-	cmd := New((&cli.Env{}))
-	cmd.Flags().Duration("idle", 0, "")
-	cmd.Flags().Int("most", 0, "")
-	require.NoError(t, cmd.ParseFlags(args))
-	require.NoError(t, settings{path: clitest.SettingsFile(t, content), flags: cmd.LocalNonPersistentFlags()}.read())
-	return cmd.Flags()
-}
-
-func TestAFileSetsEveryKindOfFlag(t *testing.T) {
-	flags := serveSettings(t, "host = ['a', 'b,c']\nlog = false\nlog-format = 'json'\nidle = '90s'\nmost = 1_000\norigin = []\n", "--host", "mine", "--log")
-	said := make(map[string]string)
-	flags.VisitAll(func(f *pflag.Flag) { said[f.Name] = f.Value.String() })
-	require.Equal(t, map[string]string{
-		"host": "[mine]", "log": "true", "log-format": "json", "idle": "1m30s", "most": "1000", "origin": "[]",
-		"listen": "127.0.0.1:7117", "tls-cert": "", "tls-key": "", "tokens": "", "config": "", "check": "false", "sessions": "1024", "page": "false", "trust-proxy": "[]",
-		"notify": "[]", "notify-after": "10s", "cluster": "[]", "cluster-creds": "", "cluster-tls-ca": "",
-	}, said, "a new flag needs no more than to be one: add it here")
-	list, err := serveSettings(t, "host = ['a', 'b,c']").GetStringSlice("host")
-	require.NoError(t, err)
-	require.Equal(t, []string{"a", "b,c"}, list)
 }
 
 func TestAWrongSettingNamesItsLineAndTheFix(t *testing.T) {
@@ -141,18 +115,5 @@ func needsRoot(t *testing.T, purpose string) {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("needs root: " + purpose)
-	}
-}
-
-func TestServeChecksItsFlagsBeforeItListens(t *testing.T) {
-	clitest.Isolate(t)
-	for args, want := range map[string]string{
-		"--listen :7117":           "serve: --listen :7117 can be reached from other machines: add --tls-cert and --tls-key",
-		"--log-format xml":         `serve: --log-format "xml": must be text or json`,
-		"--tls-cert x":             "--tls-cert and --tls-key must be used together",
-		"--tls-cert x --tls-key y": "serve: certificate: open x",
-	} {
-		got := clitest.Command(t, append([]string{"serve", "--check"}, strings.Fields(args)...)...)
-		got.MustFail(t, cli.StatusUsage, want)
 	}
 }

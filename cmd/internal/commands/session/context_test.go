@@ -87,20 +87,18 @@ func TestContextFitsWhatAHookMaySay(t *testing.T) {
 	}
 }
 
-func TestContextNamesWhatThePersonCannotSee(t *testing.T) {
-	f := screenOf("a", "b")
-	f.HiddenText = []int{1}
-	got := contextBlock(many(1), contextBytes, time.Now(), func(protocol.SessionInfo) (*protocol.Frame, error) { return f, nil })
-	require.Contains(t, got, "\nrow 2 holds text that the user cannot see")
-}
-
 func TestContextSaysWhatCannotBeSeen(t *testing.T) {
-	got := contextBlock(many(1), contextBytes, time.Now(), func(protocol.SessionInfo) (*protocol.Frame, error) {
-		return nil, &protocol.Error{Code: protocol.CodeBlackout}
-	})
-	require.Contains(t, got, "its screen cannot be seen: the user hides the screen")
-	got = contextBlock(many(1), contextBytes, time.Now(), func(protocol.SessionInfo) (*protocol.Frame, error) {
-		return nil, errors.New("gone\x1b[2J")
-	})
-	require.NotContains(t, got, "\x1b")
+	hidden := screenOf("a", "b")
+	hidden.HiddenText = []int{1}
+	for want, answer := range map[string]struct {
+		frame *protocol.Frame
+		err   error
+	}{
+		"\nrow 2 holds text that the user cannot see":          {hidden, nil},
+		"its screen cannot be seen: the user hides the screen": {nil, &protocol.Error{Code: protocol.CodeBlackout}},
+		"its screen cannot be seen: gone[2J":                   {nil, errors.New("gone\x1b[2J")},
+	} {
+		got := contextBlock(many(1), contextBytes, time.Now(), func(protocol.SessionInfo) (*protocol.Frame, error) { return answer.frame, answer.err })
+		require.Contains(t, got, want)
+	}
 }

@@ -1,10 +1,8 @@
 package session
 
 import (
-	"context"
 	"encoding/json"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -36,20 +34,10 @@ func TestAnIncompleteListSaysSo(t *testing.T) {
 		Admit: func(m hub.Member) (cluster.Seat, error) { return server.Admit(m) },
 	})
 	require.NoError(t, err)
-	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	ended := make(chan struct{})
-	go func() { // ends with Close
-		defer close(ended)
-		_ = server.ServeTCP(context.WithoutCancel(t.Context()), ln, nil)
-	}()
-	t.Cleanup(func() {
-		require.NoError(t, server.Close())
-		<-ended
-		joined.Close()
-	})
+	t.Cleanup(joined.Close)
+	url := clitest.ServeTCP(t, server)
 	at := func(args ...string) clitest.Result {
-		return clitest.Command(t, append([]string{"--gateway", "ws://" + ln.Addr().String(), "--token-file", file}, args...)...)
+		return clitest.Command(t, append([]string{"--gateway", url, "--token-file", file}, args...)...)
 	}
 	const words = "this gateway cannot reach the others because no NATS server answers: it knows only its own sessions"
 	list := at("ls")

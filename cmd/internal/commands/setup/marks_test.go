@@ -5,24 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"terminalproxy/cmd/internal/cli"
-	"terminalproxy/cmd/internal/cli/clitest"
 	"terminalproxy/cmd/internal/cli/marks"
 	"terminalproxy/protocol"
 )
-
-func TestMarks(t *testing.T) {
-	for _, shell := range []string{"bash", "zsh", "fish"} {
-		got := clitest.Command(t, "marks", shell)
-		require.Equal(t, cli.StatusOK, got.Status, got.Err)
-		require.Contains(t, got.Out, "133;C")
-		require.Contains(t, clitest.Command(t, "help", "marks").Out, "gateway marks "+shell)
-	}
-	clitest.RunFailing(t, cli.StatusUsage, "marks: name one shell: bash, zsh, fish\nhint: for bash: eval \"$(gateway marks bash)\"", "marks")
-	clitest.RunFailing(t, cli.StatusUsage, `marks: there is no snippet for "csh": name one of bash, zsh, fish`, "marks", "csh")
-	clitest.RunFailing(t, cli.StatusUsage, "did you mean: gateway marks", "mark", "bash")
-	require.Equal(t, "bash\nzsh\nfish\n:4\n", clitest.Command(t, "__complete", "marks", "").Out)
-}
 
 // Only a bash that talks to its terminal is marked without its user's doing.
 func TestMarkedEnv(t *testing.T) {
