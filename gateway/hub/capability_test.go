@@ -197,28 +197,12 @@ func TestLocalViewersTakeAwayOnlyR52(t *testing.T) {
 	}
 }
 
-// Ending one agent's control leaves another's as it is: its own request, and a refusal of any.
-func TestARevokeIsOfOneAgent(t *testing.T) {
-	revoke := func(agent string, why protocol.Reason) *protocol.ControlRevoke {
-		return &protocol.ControlRevoke{ID: "v", SessionID: "vim-1", AgentID: agent, Epoch: 4, Reason: why}
-	}
-	for name, c := range map[string]struct {
-		revoke *protocol.ControlRevoke
-		holder string
-	}{
-		"its own":              {revoke("a-1", protocol.ReasonReclaimed), protocol.HolderUser},
-		"everybody's":          {revoke("", protocol.ReasonExited), protocol.HolderUser},
-		"another's request":    {revoke("a-2", protocol.ReasonReleased), protocol.HolderAgent},
-		"another's refusal":    {revoke("a-2", protocol.ReasonRefused), protocol.HolderAgent},
-		"a refusal of its own": {revoke("a-1", protocol.ReasonRefused), protocol.HolderAgent},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, proxy, agent := scene()
-			proxy.Handle(&protocol.ControlGrant{ID: "g", SessionID: "vim-1", AgentID: "a-1", AgentName: "claude", Level: protocol.LevelDrive, Epoch: 3})
-			proxy.Handle(c.revoke)
-			allMessages(agent)
-			agent.Handle(&protocol.SessionsList{RequestID: "l"})
-			require.Equal(t, c.holder, onlyMessage[*protocol.SessionsListResult](t, agent).Sessions[0].Keyboard.Holder)
-		})
-	}
+// nextChange returns the next change of the list that p receives, however long that takes.
+func nextChange(t *testing.T, p *Peer) *protocol.SessionsChanged {
+	t.Helper()
+	m, err := p.Next(t.Context().Done())
+	require.NoError(t, err)
+	changed, ok := m.(*protocol.SessionsChanged)
+	require.True(t, ok, "%s", protocol.KindOf(m))
+	return changed
 }

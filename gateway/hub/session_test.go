@@ -67,25 +67,3 @@ func TestSessionsOfOneConnectionAreBoundedR80(t *testing.T) {
 	proxy.Handle(opening("more", ""))
 	require.Empty(t, allMessages(proxy), "an ended session counts no more")
 }
-
-// A difference from an unknown revision is dropped, and so is what builds on it; the proxy is told
-// once. TestEverySubscriberHasTheNewestSnapshot has differences that fit.
-func TestDifferenceFromAnUnknownRevisionIsDropped(t *testing.T) {
-	_, proxy, agent := scene()
-	delta := func(since, seq uint64) *protocol.Snapshot {
-		return &protocol.Snapshot{ID: "s", SessionID: "vim-1", Seq: seq, Since: since, Changed: []protocol.Row{{Row: 0, Text: "?"}}, Screen: &protocol.Screen{Cols: 4, Rows: 2}}
-	}
-	proxy.Handle(full("vim-1", 3, "a", "b"))
-	agent.Handle(&protocol.SessionsSubscribe{RequestID: "s", SessionID: "vim-1"})
-	require.Equal(t, []string{"done", "terminal.snapshot"}, kinds(allMessages(agent)))
-	proxy.Handle(delta(7, 8))
-	require.Equal(t, "since", onlyMessage[*protocol.Error](t, proxy).Field)
-	proxy.Handle(delta(3, 9))
-	require.Empty(t, allMessages(proxy))
-	require.Empty(t, allMessages(agent))
-	proxy.Handle(full("vim-1", 10, "x", "y"))
-	require.Equal(t, uint64(10), onlyMessage[*protocol.Snapshot](t, agent).Seq)
-	proxy.Handle(opening("vim-1", "secret"))
-	proxy.Handle(delta(10, 11))
-	require.Empty(t, allMessages(agent), "after an open, all rows are needed: the connection may be another")
-}
