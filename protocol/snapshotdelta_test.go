@@ -65,50 +65,6 @@ func asJSON(t *testing.T, v any) string {
 	return string(raw)
 }
 
-// A field that changed is said, also to nothing, and one that did not is left out.
-func TestWhatADeltaLeavesOut(t *testing.T) {
-	base := shown("a", "b")
-	base.Settled, base.IdleMs, base.Muted = true, 30, []string{"codex"}
-	base.Screen.Progress = &Progress{State: ProgressRuns, Percent: 5}
-	for name, c := range map[string]struct {
-		change func(*Snapshot)
-		says   string
-	}{
-		"nothing":            {func(s *Snapshot) { s.Settled, s.IdleMs = true, 30 }, `"settled":true,"idleMs":30}`},
-		"no longer settled":  {func(*Snapshot) {}, `"seq":412,"ms":5}`},
-		"a mode set":         {func(s *Snapshot) { s.Screen.Modes.Mouse = true }, `"modes":{"mouse":true}}`},
-		"a mode reset":       {func(s *Snapshot) { s.Screen.Modes.BracketedPaste = false }, `"modes":{"bracketedPaste":false}}`},
-		"no title":           {func(s *Snapshot) { s.Screen.Title = "" }, `"title":""}`},
-		"nobody muted":       {func(s *Snapshot) { s.Muted = nil }, `"muted":null}`},
-		"a list":             {func(s *Snapshot) { s.Muted = []string{"codex", "claude"} }, `"muted":["codex","claude"]}`},
-		"no progress":        {func(s *Snapshot) { s.Screen.Progress = nil }, `"progress":null}`},
-		"a percentage":       {func(s *Snapshot) { s.Screen.Progress = &Progress{State: ProgressRuns} }, `"progress":{"percent":0}}`},
-		"what was not there": {func(s *Snapshot) { s.Activity = &Activity{State: "busy"} }, `"activity":{"state":"busy","sinceMs":0}}`},
-		"a foreign hash":     {func(s *Snapshot) { s.Screen.Title = "<x>" }, `"title":"<x>"}`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			next := after(base, 5, c.change)
-			m, frame := overWire(t, next.Delta(base, true))
-			require.True(t, strings.HasSuffix(frame, c.says), frame)
-			full, ok := m.(*SnapshotDelta).Complete(base)
-			require.True(t, ok)
-			equalSnapshots(t, next, full)
-		})
-	}
-
-	foreign := after(base, 5, func(*Snapshot) {})
-	foreign.Screen.Hash = "77a0"
-	m, frame := overWire(t, foreign.Delta(base, true))
-	require.Contains(t, frame, `"hash":"77a0"`)
-	full, ok := m.(*SnapshotDelta).Complete(base)
-	require.True(t, ok)
-	require.Equal(t, "77a0", full.Screen.Hash)
-	same := after(foreign, 5, func(*Snapshot) {})
-	full, ok = same.Delta(foreign, true).Complete(foreign)
-	require.True(t, ok)
-	require.Equal(t, same.Screen.Hash, full.Screen.Hash)
-}
-
 // A field that a snapshot gains is in its deltas, or the next reader of it has an old value.
 func TestADeltaHasEveryField(t *testing.T) {
 	whole := func() *Snapshot {

@@ -1,9 +1,7 @@
 package client
 
 import (
-	"context"
 	"io"
-	"net"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -15,31 +13,10 @@ import (
 	"terminalproxy/protocol/fake"
 )
 
-// pipes is a listener in memory, whose connections come from another machine.
-type pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-}
-
-type remoteConn struct{ net.Conn }
-
-func (remoteConn) RemoteAddr() net.Addr { return &net.TCPAddr{} }
-
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
-func (p *pipes) Close() error   { close(p.done); return nil }
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case conn := <-p.conns:
-		return conn, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	}
-}
-
 // pipedGateway serves a gateway in memory, so that its time can be the test's.
 func pipedGateway(t *testing.T, serve func(fake.Conn)) fake.Dialer {
 	t.Helper()
-	p := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
+	ln, dial := fake.Pipes()
 	up := websocket.Upgrader{Subprotocols: []string{protocol.Version}}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if conn, err := up.Upgrade(w, r, nil); err == nil {
@@ -47,13 +24,9 @@ func pipedGateway(t *testing.T, serve func(fake.Conn)) fake.Dialer {
 			_ = conn.Close()
 		}
 	})}
-	go func() { _ = server.Serve(p) }() // ends with Close
+	go func() { _ = server.Serve(ln) }() // ends with Close
 	t.Cleanup(func() { _ = server.Close() })
-	return func(context.Context) (net.Conn, error) {
-		near, far := net.Pipe()
-		p.conns <- far
-		return remoteConn{near}, nil
-	}
+	return dial
 }
 
 // Both a client that waits for an answer and one that only reads leave a gateway that stands still,

@@ -275,9 +275,7 @@ func (n *node) joins(who string, id string) *player {
 }
 
 func (n *node) enters(m hub.Member) *player {
-	p := &player{n.hub.Join(m), n.t}
-	n.t.Cleanup(func() {})
-	return p
+	return &player{n.hub.Join(m), n.t}
 }
 
 func (n *node) proxy() *player { return n.enters(hub.Member{Role: hub.RoleProxy}) }

@@ -216,22 +216,6 @@ func TestRightsDoNotExceedTheRoles(t *testing.T) {
 	})
 }
 
-func TestAnotherVersionIsLeftAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		said := &loud{}
-		bus := newFakeNATS()
-		a := bus.node(t, "g-a", slog.New(slog.NewTextHandler(said, nil)))
-		defer a.close()
-		for range 3 {
-			require.NoError(t, bus.dial().publish(heartbeats, []byte(`{"wire":7,"from":"g-x"}`)))
-			synctest.Wait()
-		}
-		require.Equal(t, 1, strings.Count(said.said(), "another version of the wire"), said.said())
-		_, gateways := a.cluster.ConnectionState()
-		require.Zero(t, gateways)
-	})
-}
-
 func TestLargeLettersGoInParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bus := newFakeNATS()

@@ -84,26 +84,6 @@ func nextError(p *player) *protocol.Error {
 	}
 }
 
-// The list is also complete after the end of gateways that closed, or whose sessions have moved.
-func TestAListIsWholeWhenAServerIsExchanged(t *testing.T) {
-	three(t, func(t *testing.T, _ *fakeNATS, a, b, c *node) {
-		agent := b.joins("agent", "a-1")
-		a.proxy().Handle(opening("one"))
-		c.proxy().Handle(opening("two"))
-		waitForList(agent, "one", "two")
-		b.bus.cut(true)
-		time.Sleep(silentFor / 2)
-		require.Nil(t, lacksOf(agent))
-		b.bus.cut(false)
-		time.Sleep(beatEvery)
-		a.vanish()
-		b.proxy().Handle(opening("one"))
-		c.close()
-		time.Sleep(time.Minute)
-		require.Nil(t, lacksOf(agent))
-	})
-}
-
 // The sessions are forgotten in the end, or as soon as a gateway starts at the same address.
 func TestASilentGatewaysSessionsAreForgottenInTheEnd(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, b *node){

@@ -142,16 +142,3 @@ func TestAListWaitsForAGatewayThatCame(t *testing.T) {
 		require.True(t, a.cluster.directory.IsComplete(""))
 	})
 }
-
-// The session does not have to wait for the next renewal of claims.
-func TestASessionThatOpenedWithoutTheDirectoryIsEnteredSoon(t *testing.T) {
-	three(t, func(t *testing.T, bus *fakeNATS, a, _, _ *node) {
-		bus.hush(true)
-		a.proxy().Handle(opening("one"))
-		bus.hush(false)
-		time.Sleep(2 * beatEvery)
-		there, _, err := a.cluster.claims.readEntry(sessionKey{"", "one"})
-		require.NoError(t, err)
-		require.Equal(t, "g-a", there.Owner)
-	})
-}

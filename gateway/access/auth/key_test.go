@@ -100,22 +100,6 @@ func TestAnExpiredTokenProvesNothing(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknownToken)
 }
 
-// A token from before tokens were keys is still valid, but only as a bearer token.
-func TestATokenWithoutAKey(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "private")
-	require.NoError(t, os.Mkdir(dir, 0o700))
-	path := filepath.Join(dir, "tokens")
-	require.NoError(t, os.WriteFile(path, []byte(`{"name":"old","role":"owner","sha256":"`+hash("tp_old")+`","created":"2026-01-01T00:00:00Z"}`), 0o600))
-	s, err := OpenStore(path, nil)
-	require.NoError(t, err)
-	_, err = s.Verify("tp_old")
-	require.NoError(t, err)
-	_, err = s.VerifySigner([]byte("m"), Sign("tp_old", []byte("m")))
-	require.ErrorIs(t, err, ErrNotSigned)
-	_, err = s.ProveServer(Challenge{Ref: Ref("tp_old")})
-	require.ErrorIs(t, err, ErrUnknownToken)
-}
-
 // A local token opens no connection.
 func TestALocalTokenTellsItsAgentApart(t *testing.T) {
 	now := time.Unix(1000, 0)

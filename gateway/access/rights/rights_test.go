@@ -42,7 +42,7 @@ func TestTheRightsOfEachRoleR52(t *testing.T) {
 	require.Zero(t, rights.OfPage(rights.RoleAgent))
 }
 
-func TestWhatASetRefuses(t *testing.T) {
+func TestSetRefusesOtherMessagesAndSessions(t *testing.T) {
 	now := time.Now()
 	set := rights.Set{Who: "a page", Can: rights.OfPage(rights.RoleOwner), Session: "vim-1", Until: now.Add(time.Second)}
 	read := &protocol.Read{RequestID: "r", SessionID: "vim-1"}

@@ -41,7 +41,7 @@ func asked(p process) *facts {
 }
 
 // Who may ask, and what the others are told: the whole policy.
-func TestWhoMayAsk(t *testing.T) {
+func TestOnlyItsHelpersMayAsk(t *testing.T) {
 	gitFill := program("/usr/bin/git", "git", "credential", "fill")
 	for _, c := range []struct {
 		name    string
@@ -105,7 +105,7 @@ func with(f *facts, change func(*facts)) *facts {
 	return f
 }
 
-func TestWhatTheUserReadsOfAnAsker(t *testing.T) {
+func TestAskerIsDescribedToTheUser(t *testing.T) {
 	f := asked(sudo())
 	require.Equal(t, protocol.SecretAsker{
 		Program: "sudo", Command: "sudo apt-get install jq", Cwd: "/home/ada/app", Pid: 40,
@@ -134,7 +134,7 @@ func TestWhatTheUserReadsOfAnAsker(t *testing.T) {
 }
 
 // A client whose agent has ended is the child of what adopts orphans, below which everything runs.
-func TestWhatAdoptsOrphansIsNoAgent(t *testing.T) {
+func TestAdopterOfOrphansIsNoAgent(t *testing.T) {
 	for name, p := range map[string]process{
 		"systemd": {path: "/usr/lib/systemd/systemd"}, "a closed systemd": {name: "systemd"}, "a shell": {path: "/usr/bin/bash"},
 	} {
@@ -149,7 +149,7 @@ func TestWhatAdoptsOrphansIsNoAgent(t *testing.T) {
 }
 
 // sudo edits files if the name that it was started by ends in edit.
-func TestWhatSudoEdits(t *testing.T) {
+func TestSudoEditShowsItsFiles(t *testing.T) {
 	for name, edits := range map[string]bool{"sudoedit": true, "/tmp/x-edit": true, "edit": false, "sudo": false, "sudoedit/sudo": false} {
 		p := &process{name: "sudo", args: []string{name, "cat", "/etc/shadow"}}
 		require.Equal(t, edits, quoteCommand(p) == "sudoedit cat /etc/shadow", name)
@@ -197,7 +197,7 @@ func TestAQuestionGoesWhereThePersonIs(t *testing.T) {
 	}))
 }
 
-func TestHowOftenAProgramMayAsk(t *testing.T) {
+func TestQuestionsOfAProgramAreLimited(t *testing.T) {
 	now := time.Now()
 	var l limits
 	admit := func(program, agent int, kind string) error {
@@ -266,7 +266,7 @@ func TestAnAnswerOpensItsOwnQuestionOnly(t *testing.T) {
 	}
 }
 
-func TestWhatAPromptAsksFor(t *testing.T) {
+func TestPromptTellsItsKind(t *testing.T) {
 	for prompt, kind := range map[string]string{
 		"[sudo] password for ada: ":              protocol.SecretHidden,
 		"":                                       protocol.SecretHidden,

@@ -27,7 +27,7 @@ func dialSelf(t *testing.T) *net.UnixConn {
 	return accepted.(*net.UnixConn)
 }
 
-func TestWhatTheKernelSaysOfAPeer(t *testing.T) {
+func TestKernelDescribesThePeer(t *testing.T) {
 	p, err := openPeer(dialSelf(t))
 	require.NoError(t, err)
 	defer p.close()
@@ -60,7 +60,7 @@ func TestWhatTheKernelSaysOfAPeer(t *testing.T) {
 }
 
 // A pipe that a third process holds open is not for the program alone.
-func TestWhoCouldReadAnAnswer(t *testing.T) {
+func TestSharersOfAPipeAreFound(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	defer r.Close()
@@ -80,7 +80,7 @@ func TestWhoCouldReadAnAnswer(t *testing.T) {
 }
 
 // A program is the system's only under the name that root has given it.
-func TestWhoseProgramItIs(t *testing.T) {
+func TestSystemProgramsAreTold(t *testing.T) {
 	shell, err := filepath.EvalSymlinks("/bin/sh")
 	require.NoError(t, err)
 	require.True(t, isSystemFile(shell, shell))
@@ -95,7 +95,7 @@ func TestWhoseProgramItIs(t *testing.T) {
 }
 
 // The signals that sudo handles while it asks, and while its command runs, as sudo 1.9.13 shows them.
-func TestWhichSudoRunsItsCommand(t *testing.T) {
+func TestSudoThatRunsItsCommandIsTold(t *testing.T) {
 	for caught, want := range map[string]bool{"0000000000016a07": false, "00000000080b7a07": true, "0000000000000000": false} {
 		status := "SigIgn:\t0000000000001000\nSigCgt:\t" + caught + "\nCapInh:\t0000000000000000\n"
 		require.Equal(t, want, catchesAny([]byte(status), unix.SIGCONT, unix.SIGTSTP, unix.SIGWINCH), caught)

@@ -248,7 +248,7 @@ func TestAGrantOfACancelledTaskIsGivenBack(t *testing.T) {
 }
 
 // How a wait ends is its result: the task has done what it was asked for.
-func TestHowATaskEnds(t *testing.T) {
+func TestTaskTellsHowItsWaitEnded(t *testing.T) {
 	two := 2
 	for _, tt := range []struct {
 		name string

@@ -3,11 +3,13 @@ package ws
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -30,7 +32,6 @@ type loop struct {
 	ended   chan error
 	left    chan struct{}
 	urgent  atomic.Bool
-	looks   atomic.Int64 // whether it is urgent
 }
 
 func newLoop() *loop {
@@ -43,7 +44,7 @@ func (l *loop) Handle(m protocol.Message) { l.handled <- m }
 func (l *loop) Refuse(e *protocol.Error)  { l.out <- e }
 func (l *loop) End(reason error)          { l.ended <- reason }
 func (l *loop) Leave()                    { close(l.left) }
-func (l *loop) IsUrgent() bool            { l.looks.Add(1); return l.urgent.Load() }
+func (l *loop) IsUrgent() bool            { return l.urgent.Load() }
 func (l *loop) Next(done <-chan struct{}) (protocol.Message, error) {
 	select {
 	case m := <-l.out:
@@ -116,18 +117,6 @@ func TestAnswerThatCannotBeSentIsAnError(t *testing.T) {
 	require.Equal(t, protocol.CodeTooLarge, refusal.Code)
 }
 
-func TestTheReasonOfTheEndReachesThePeer(t *testing.T) {
-	l := newLoop()
-	_, conn := serve(t, l, Times{})
-	l.ended <- errors.New("over")
-	_, _, err := conn.ReadMessage()
-	closed := new(websocket.CloseError)
-	require.ErrorAs(t, err, &closed)
-	require.Equal(t, websocket.CloseGoingAway, closed.Code)
-	require.Equal(t, "bye", closed.Text)
-	<-l.left
-}
-
 // A peer that ignores the close frame is cut off, and its later messages have no effect.
 func TestEndIsBounded(t *testing.T) {
 	l := newLoop()
@@ -154,39 +143,6 @@ func TestAClosedDoorAdmitsNoOne(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
 }
 
-// A peer whose upgrade was under way as the server closed reads why it ends, as all others do.
-func TestAnUpgradeUnderWayIsServedToItsEnd(t *testing.T) {
-	l := newLoop()
-	var d *Server
-	closed := make(chan error, 1)
-	d = New(Config{
-		Authenticate: func(*http.Request) (Access, error) {
-			return Access{Join: func() Peer { l.ended <- errors.New("over"); return l }, Limit: 1000}, nil
-		},
-		CheckOrigin: func(*http.Request) bool { return true },
-		CloseCode:   func(error, bool) (int, string) { return websocket.CloseServiceRestart, "come back" },
-		Header: func() http.Header {
-			go func() { closed <- d.Close() }() // ends with the connection
-			require.Eventually(t, func() bool {
-				d.mu.Lock()
-				defer d.mu.Unlock()
-				return d.closed
-			}, 2*time.Minute, time.Millisecond)
-			return nil
-		},
-	})
-	s := httptest.NewServer(d)
-	defer s.Close()
-	dialer := websocket.Dialer{Subprotocols: []string{protocol.Version}}
-	conn, resp, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http"), nil)
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	defer func() { _ = conn.Close() }()
-	_, _, err = conn.ReadMessage()
-	require.True(t, websocket.IsCloseError(err, websocket.CloseServiceRestart), err)
-	require.NoError(t, <-closed)
-}
-
 func TestRefusalIsToldAndOtherErrorsAreNot(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -206,33 +162,52 @@ func TestRefusalIsToldAndOtherErrorsAreNot(t *testing.T) {
 }
 
 // A peer with a grant that disappears is missed after three pings; one without a grant has its
-// usual time.
-func TestAPeerWithAGrantIsMissedSoon(t *testing.T) {
-	times := Times{Ping: time.Hour, Silence: time.Hour, Urgent: time.Millisecond}
-	gone := newLoop()
-	serve(t, gone, times) // it reads nothing, and answers no ping
-	for gone.looks.Load() < 4*handshake.MaxMissed {
-		time.Sleep(time.Millisecond)
-	}
-	select {
-	case <-gone.left:
-		require.Fail(t, "without a grant there is no hurry")
-	default:
-	}
-	gone.urgent.Store(true)
-	<-gone.left
-
-	there := newLoop()
-	there.urgent.Store(true)
-	_, conn := serve(t, there, Times{Ping: time.Hour, Silence: time.Hour, Urgent: 200 * time.Millisecond})
-	pings := 0
-	answer := conn.PingHandler()
-	conn.SetPingHandler(func(data string) error {
-		if pings++; pings > 2*handshake.MaxMissed {
-			return errors.New("enough")
+// usual time, and one that answers stays.
+func TestPeerWithAGrantIsMissedSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		join := func(answers bool) *loop {
+			l := newLoop()
+			d := New(Config{
+				Authenticate: func(*http.Request) (Access, error) { return Access{Join: func() Peer { return l }, Limit: 1000}, nil },
+				CheckOrigin:  func(*http.Request) bool { return true },
+				CloseCode:    func(error, bool) (int, string) { return websocket.CloseGoingAway, "bye" },
+				Times:        Times{Ping: time.Hour, Silence: 2 * time.Hour, Urgent: time.Second},
+			})
+			ln, dial := fake.Pipes()
+			server := &http.Server{Handler: d}
+			go func() { _ = server.Serve(ln) }() // ends with Close
+			conn, resp, err := dial.Connect(t.Context(), "ws://localhost/", nil)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			go func() { // ends with the connection
+				if answers {
+					_, _, _ = conn.ReadMessage()
+				}
+				_, _ = io.Copy(io.Discard, conn.NetConn())
+			}()
+			t.Cleanup(func() {
+				_, _, _ = conn.Close(), d.Close(), server.Close()
+				synctest.Wait()
+			})
+			return l
 		}
-		return answer(data)
+		hasLeft := func(l *loop) bool {
+			synctest.Wait()
+			select {
+			case <-l.left:
+				return true
+			default:
+				return false
+			}
+		}
+		gone, there := join(false), join(true)
+		time.Sleep(30 * time.Minute) // of the test's time
+		require.False(t, hasLeft(gone), "without a grant there is no hurry")
+		gone.urgent.Store(true)
+		there.urgent.Store(true)
+		time.Sleep((handshake.MaxMissed + 2) * time.Second)
+		require.True(t, hasLeft(gone))
+		time.Sleep(time.Minute)
+		require.False(t, hasLeft(there), "one that answers stays")
 	})
-	_, _, err := conn.ReadMessage()
-	require.EqualError(t, err, "enough", "one that answers stays")
 }
