@@ -11,32 +11,27 @@ import (
 	"terminalproxy/proxy/record"
 )
 
+// An empty file is filled, and stays when its recording is discarded.
 func TestOpenFiles(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "x.cast")
-	f, err := record.OpenFiles(name)
-	require.NoError(t, err)
-	for _, file := range []string{name, name + record.AuditSuffix} {
-		info, err := os.Stat(file)
+	for _, there := range []bool{false, true} {
+		name := filepath.Join(t.TempDir(), "x.cast")
+		if there {
+			require.NoError(t, os.WriteFile(name, nil, 0o644)) //nolint:gosec // the mode under test
+		}
+		f, err := record.OpenFiles(name)
 		require.NoError(t, err)
-		require.Equal(t, os.FileMode(0o600), info.Mode())
+		for _, file := range []string{name, name + record.AuditSuffix} {
+			info, err := os.Stat(file)
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o600), info.Mode())
+		}
+		_, err = record.OpenFiles(name)
+		require.EqualError(t, err, "another session records to "+name)
+		f.Discard()
+		_, err = os.Stat(name)
+		require.Equal(t, there, err == nil)
+		require.NoFileExists(t, name+record.AuditSuffix)
 	}
-	f.Discard()
-	require.NoFileExists(t, name)
-	require.NoFileExists(t, name+record.AuditSuffix)
-}
-
-func TestAnEmptyFileIsFilled(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "x.cast")
-	require.NoError(t, os.WriteFile(name, nil, 0o644)) //nolint:gosec // the mode under test
-	f, err := record.OpenFiles(name)
-	require.NoError(t, err)
-	info, err := os.Stat(name)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode())
-	_, err = record.OpenFiles(name)
-	require.EqualError(t, err, "another session records to "+name)
-	f.Discard()
-	require.FileExists(t, name, "it was there before")
 }
 
 // OpenFiles leaves nothing behind when it refuses.

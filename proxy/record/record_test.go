@@ -1,7 +1,6 @@
 package record_test
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -122,23 +121,6 @@ func squeeze(s string) string {
 		s = strings.ReplaceAll(s, "\ufffd\ufffd", "\ufffd")
 	}
 	return s
-}
-
-func TestOutputOfRandomBytesInRandomPieces(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 2))
-	whole := make([]byte, 1<<16)
-	for i := range whole {
-		whole[i] = byte(rnd.Uint32())
-	}
-	r := tape(t, func(r *taping) {
-		for p := whole; len(p) > 0; {
-			n := min(len(p), 1+rnd.IntN(9))
-			r.WriteOutput(p[:n])
-			p = p[n:]
-		}
-	})
-	got := output(events(t, r.cast.String()), "o")
-	require.Equal(t, squeeze(strings.ToValidUTF8(string(whole), "\ufffd")), squeeze(got))
 }
 
 func TestTheUsersTypingIsNotedRarelyR26(t *testing.T) {
@@ -367,12 +349,4 @@ func TestV2(t *testing.T) {
 	} {
 		require.EqualError(t, record.WriteV2(new(strings.Builder), strings.NewReader(bad)), name)
 	}
-}
-
-func TestRecordingAllocatesLittle(t *testing.T) {
-	r := record.New(record.Config{Cast: newDisk(), Log: newDisk()})
-	go func() { _ = r.Run() }() // ends with Close
-	defer func() { require.NoError(t, r.Close(time.Minute)) }()
-	p := []byte(strings.Repeat("x", 100))
-	require.Less(t, testing.AllocsPerRun(1000, func() { r.WriteOutput(p) }), 1.0)
 }
