@@ -14,26 +14,6 @@ func output(seq uint64, n int) *protocol.Output {
 	return &protocol.Output{ID: "o", SessionID: "vim-1", Seq: seq, DataB64: make([]byte, n)}
 }
 
-func TestLiveOutputIsBounded(t *testing.T) {
-	l := New(Config{})
-	l.SendLive(output(0, 1))
-	require.Zero(t, l.live.bytes, "nobody is connected")
-	l.via = &wire{}
-	l.SendLive(output(0, 2*liveMax))
-	require.Equal(t, 2*liveMax, l.live.bytes, "one message always fits")
-	l.SendLive(output(2*liveMax, 1))
-	require.Zero(t, l.live.bytes)
-	l.SendLive(output(2*liveMax+1, 1))
-	require.Empty(t, l.live.waiting, "of no use before a repaint")
-	waiting, behind := l.live.takeAll()
-	require.True(t, behind)
-	require.Empty(t, waiting)
-	l.SendLive(output(9, 1))
-	waiting, behind = l.live.takeAll()
-	require.False(t, behind)
-	require.Len(t, waiting, 1)
-}
-
 // A stalled gateway costs the session neither memory nor its connection; when it continues, it
 // needs a repaint.
 func TestAStalledGatewayIsRepainted(t *testing.T) {

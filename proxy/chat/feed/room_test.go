@@ -2,7 +2,6 @@ package feed_test
 
 import (
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -218,11 +217,19 @@ func TestPiecesAreCoveredWhole(t *testing.T) {
 func TestAnInputIsShownExactly(t *testing.T) {
 	r, a, w := open(t)
 	r.Subscribe(0)
-	for in, want := range map[string]string{
+	inputs := map[string]string{
 		`{"b": "rm \u202e<x>", "a": [1.50, "hunter2"]}`:   `{"b": "rm \\u{202e}<x>", "a": [1.50, "•••"]}`,
 		`{"hunter2":"a\nb\\"}`:                            `{"•••":"a\nb\\"}`,
 		strings.Repeat("[", 12) + strings.Repeat("]", 12): `"[[[[[[[[[[[[]]]]]]]]]]]]"`,
+	}
+	for hidden, shown := range map[string]string{
+		"\u200b": `\\u{200b}`, "\u2066": `\\u{2066}`, "\x1b[8m": `\\u{1b}[8m`, "\r": `\\u{d}`, "\U000e0041": `\\u{e0041}`, "\u00ad": `\\u{ad}`,
 	} {
+		in, err := json.Marshal("ls" + hidden + ";touch HIT")
+		require.NoError(t, err)
+		inputs[string(in)] = `"ls` + shown + `;touch HIT"`
+	}
+	for in, want := range inputs {
 		id := chat.NewID()
 		a.report(chat.RequestOpened{Request: chat.Request{ID: id, Tool: "Bash", Input: json.RawMessage(in)}})
 		w.until(t, func(records []protocol.ChatRecord, _ uint64, _ *protocol.ChatStatus) bool {
@@ -238,19 +245,6 @@ func TestAnInputIsShownExactly(t *testing.T) {
 		i := slices.IndexFunc(records, func(r protocol.ChatRecord) bool { return r.Request != nil && r.Request.ID == "big" })
 		return i >= 0 && records[i].Request.Allows == nil && records[i].Request.AtTerminal != ""
 	})
-}
-
-func TestAnAnswerIsPassedOn(t *testing.T) {
-	r, a, _ := open(t)
-	a.report(chat.RequestOpened{Request: chat.Request{ID: "a1", Allows: []chat.Choice{{Verdict: chat.Once}}}})
-	require.Equal(t, []string{"a1"}, r.OpenRequests())
-	require.NoError(t, r.Answer("a1", "ada", protocol.ChatReply{Verdict: protocol.ChatOnce, Replies: map[string][]string{}}))
-	late, ok := errors.AsType[*chat.AnsweredError](r.Answer("a1", "bob", protocol.ChatReply{}))
-	require.True(t, ok)
-	require.Equal(t, "ada", late.By)
-	require.ErrorIs(t, r.Answer("a2", "bob", protocol.ChatReply{}), chat.ErrNoRequest)
-	require.NoError(t, r.Send("ada", "go"))
-	require.NoError(t, r.Interrupt("ada"))
 }
 
 // What waits longest has a number, which tells it from its successor.
