@@ -43,21 +43,6 @@ func TestWhatTheUserTypesIsReadAtEveryWidth(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range []struct {
-		cols, most int
-		text       string
-		want       []string
-	}{
-		{120, 5, "•••", []string{" password for sudo: •••▏" + strings.Repeat(" ", 54) + keys + " "}},
-		{60, 5, "•••", []string{" password for sudo: •••▏", " " + keys}},
-		{60, 1, "•••", []string{" password for sudo: •••▏"}},
-		{30, 5, "•••", []string{" password for su…•••▏", " Enter sends · Esc closes", ` Ctrl+\ refuses`}},
-		{30, 1, "•••", []string{" password for su…•••▏"}},
-		{20, 9, "世界世界世界世界", []string{" passw…" + "…界世界世界▏", " Enter sends", " Esc closes", ` Ctrl+\ refuses`}},
-		{3, 3, "••••", []string{" …▏", " E", " n"}},
-	} {
-		require.Equal(t, c.want, strings.Split(notice.Input(c.cols, c.most, head, c.text, keys), "\n"), c)
-	}
 }
 
 // keysOf returns the keys of rows, with a dot between two rows.

@@ -74,16 +74,6 @@ func TestNoticeLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// The drawing changes only the bottom row, which has the text.
-func TestNoticeCoversTheBottomRow(t *testing.T) {
-	model, user := screen.New(screen.Config{Cols: 12, Rows: 3}), screen.New(screen.Config{Cols: 12, Rows: 3})
-	for _, s := range []*screen.Screen{model, user} {
-		s.Feed([]byte("one\r\ntwo\r\nthree\x1b[?6h"))
-	}
-	user.Feed(notice.Draw(nil, model, notice.TopRow(model, "allow?"), notice.Reverse, "allow?"))
-	require.Equal(t, []string{"one", "two", "allow?"}, []string{user.RowText(0), user.RowText(1), user.RowText(2)})
-}
-
 // Each line has its row, at the bottom; a line that does not fit on the screen is not drawn
 // elsewhere.
 func TestNoticeOfSeveralRows(t *testing.T) {
@@ -115,18 +105,6 @@ func TestRedrawRepairs(t *testing.T) {
 				require.Equal(t, model.RowText(y), user.RowText(y))
 			}
 		})
-	}
-}
-
-func TestFit(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		cols int
-		want string
-	}{
-		{"ab", 4, "ab  "}, {"abcd", 4, "abcd"}, {"abcde", 4, "abc…"}, {"世界", 3, "世…"}, {"世界", 2, "… "}, {"ab", 1, "…"}, {"ab", 0, ""},
-	} {
-		require.Equal(t, c.want, notice.Fit(c.text, c.cols))
 	}
 }
 

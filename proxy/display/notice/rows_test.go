@@ -9,31 +9,35 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/proxy/display/notice"
+	"terminalproxy/proxy/view/corpus"
 )
 
+// layouts are what TestRowsHoldTheWholeTextR47 lays out: the whole of a text, or the number of
+// characters that are missing, and keys.
+var layouts = map[string]func(cols, most int, text string) string{
+	"input": func(cols, most int, text string) string {
+		return notice.Input(cols, most, "password for sudo: ", text, `Enter sends · Esc closes · Ctrl+\ refuses`)
+	},
+	"rows": func(cols, most int, text string) string {
+		return notice.Rows(cols, most, text, `Ctrl+G sends it · Ctrl+\ refuses`)
+	},
+	"quote": func(cols, most int, text string) string {
+		return notice.Quote(cols, most, "message from “ada”: ", text, "")
+	},
+	"quote with keys": func(cols, most int, text string) string {
+		return notice.Quote(cols, most, "message from “ada”: ", text, "h hides")
+	},
+	"fit":  func(cols, _ int, text string) string { return notice.Fit(text, cols) },
+	"tail": func(cols, _ int, text string) string { return notice.FitTail(text, cols) },
+}
+
 func TestRowsHoldTheWholeTextR47(t *testing.T) {
-	const keys = `Ctrl+G sends it · Ctrl+\ refuses`
-	for _, c := range []struct {
-		cols, most int
-		say        string
-		want       []string
-	}{
-		{60, 5, "ada: <Enter>", []string{" ada: <Enter>" + strings.Repeat(" ", 14) + keys + " "}},
-		{34, 5, "ada: <Enter>", []string{" ada: <Enter>", " " + keys}},
-		{34, 5, "ada: " + strings.Repeat("0123456789", 5), []string{" ada: 012345678901234567890123456", " 78901234567890123456789", " " + keys}},
-		{34, 3, "ada: " + strings.Repeat("0123456789", 9), []string{" ada: 012345678901234567890123456", " 78901234… and 55 more characters", " " + keys}},
-		{34, 2, "ada: " + strings.Repeat("0123456789", 9), []string{" ada: 012… and 87 more characters", " " + keys}},
-		{12, 4, "ada: 世界世界", []string{" … and 9 more characters", " Ctrl+G ", " sends it", ` Ctrl+\ `}},
-		{12, 6, "ada: 世界世界", []string{" ada: ", " 世界世界", " Ctrl+G ", " sends it", ` Ctrl+\ `, " refuses"}},
-		{12, 6, "ada: 世界世界世界", []string{" ada: 世界", " 世界世界", " Ctrl+G ", " sends it", ` Ctrl+\ `, " refuses"}},
-		{29, 4, "ada wants to send <Enter> after \"git push\"", []string{" ada wants to send <Enter> ", " after \"git push\"", " Ctrl+G sends it", ` Ctrl+\ refuses`}},
-		{20, 4, "ada: <Enter>", []string{" ada: <Enter>", " Ctrl+G sends it", ` Ctrl+\ refuses`}},
-		{20, 3, "ada", []string{" ada", " Ctrl+G sends it", ` Ctrl+\ refuses`}},
-		{80, 1, strings.Repeat("x", 100), []string{" 100 characters not shown · " + keys}},
-	} {
-		t.Run(fmt.Sprintf("%dx%d/%.20s", c.cols, c.most, c.say), func(t *testing.T) {
-			require.Equal(t, c.want, strings.Split(notice.Rows(c.cols, c.most, c.say, keys), "\n"))
-		})
+	for _, c := range corpus.Rows[struct{ Layout, Text, Want string }](t, "facts") {
+		at := strings.LastIndexByte(c.Layout, ' ')
+		cols, most := 0, 1
+		_, _ = fmt.Sscanf(c.Layout[at+1:], "%dx%d", &cols, &most)
+		require.Contains(t, layouts, c.Layout[:at])
+		require.Equal(t, c.Want, strings.ReplaceAll(layouts[c.Layout[:at]](cols, most, c.Text), "\n", "¦"), "%+v", c)
 	}
 }
 
@@ -89,16 +93,6 @@ func TestWordsStayWholeR68(t *testing.T) {
 	}
 }
 
-func TestTail(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		cols int
-		want string
-	}{{"abc", 3, "abc"}, {"abcd", 3, "…cd"}, {"世界", 4, "世界"}, {"世界a", 4, "…界a"}, {"世界世", 4, "…世"}, {"ab", 1, "…"}, {"", 0, ""}} {
-		require.Equal(t, c.want, notice.FitTail(c.text, c.cols))
-	}
-}
-
 // TestAQuotedTextCannotPassForTheProxysWordsR46 lays out a text that looks like a row of the
 // proxy's. The first row begins with the proxy's head, every other row with a mark.
 func TestAQuotedTextCannotPassForTheProxysWordsR46(t *testing.T) {
@@ -115,17 +109,5 @@ func TestAQuotedTextCannotPassForTheProxysWordsR46(t *testing.T) {
 				require.Regexp(t, `… and \d+ more characters$`, last)
 			}
 		}
-	}
-	for _, c := range []struct {
-		cols, most int
-		text, keys string
-		want       []string
-	}{
-		{40, 3, "hi", "", []string{" message from “ada”: “hi”" + strings.Repeat(" ", 15)}},
-		{24, 3, "hello there", "", []string{" message from “ada”: ", " │ “hello there”"}},
-		{24, 3, "hello there", "h hides", []string{" message from “ada”: ", " │ “hello there”", " h hides"}},
-		{24, 1, "hello there", "h hides", []string{" 33 characters not shown · h hides"}},
-	} {
-		require.Equal(t, c.want, strings.Split(notice.Quote(c.cols, c.most, "message from “ada”: ", c.text, c.keys), "\n"))
 	}
 }
