@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -9,35 +10,22 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/pump"
+	"terminalproxy/proxy/view/corpus"
 )
 
 func TestAnIDIsForOneInput(t *testing.T) {
 	first := protocol.Input{RequestID: "i", InputKind: protocol.InputText, Data: "ls", Epoch: 1, TimeoutMs: 100}
 	receipt := &protocol.InputResult{RequestID: "i", Status: protocol.StatusWritten, WrittenBytes: 2, Frame: &protocol.Frame{}}
-	for name, c := range map[string]struct {
-		change func(m *protocol.Input)
-		want   idUse
-	}{
-		"the same":            {func(*protocol.Input) {}, repeated},
-		"with more time":      {func(m *protocol.Input) { m.TimeoutMs, m.SettleMs, m.Epoch = 9000, 30, 2 }, repeated},
-		"with a condition":    {func(m *protocol.Input) { m.Expect = &protocol.Expect{Hash: "x"} }, repeated},
-		"other data":          {func(m *protocol.Input) { m.Data = "rm" }, usedForOther},
-		"another kind":        {func(m *protocol.Input) { m.InputKind = protocol.InputPaste }, usedForOther},
-		"at another place":    {func(m *protocol.Input) { m.At = &protocol.Cell{Row: 1} }, usedForOther},
-		"on another text":     {func(m *protocol.Input) { m.On = "OK" }, usedForOther},
-		"to another place":    {func(m *protocol.Input) { m.To = &protocol.Cell{} }, usedForOther},
-		"a part moved to on":  {func(m *protocol.Input) { m.Data, m.On = "l", "s" }, usedForOther},
-		"with a part":         {func(m *protocol.Input) { m.Parts = []protocol.InputPart{{Data: "ls"}} }, usedForOther},
-		"under another id":    {func(m *protocol.Input) { m.RequestID = "j" }, unused},
-		"another, another id": {func(m *protocol.Input) { m.RequestID, m.Data = "j", "rm" }, unused},
-	} {
-		t.Run(name, func(t *testing.T) {
+	uses := map[string]idUse{"repeated": repeated, "other": usedForOther, "unused": unused}
+	for _, c := range corpus.Rows[struct{ Name, Change, Use string }](t, "ids") {
+		t.Run(c.Name, func(t *testing.T) {
+			want := uses[c.Use]
 			r, m, next := newReceipts(), first, first
 			before, _ := r.claimID(&m)
 			require.Equal(t, unused, before)
-			c.change(&next)
+			require.NoError(t, json.Unmarshal([]byte(c.Change), &next))
 			before, got := r.claimID(&next)
-			require.Equal(t, c.want, before)
+			require.Equal(t, want, before)
 			require.Nil(t, got, "the first is under way")
 			r.storeReceipt(receipt)
 			before, got = r.claimID(&m)
@@ -45,7 +33,7 @@ func TestAnIDIsForOneInput(t *testing.T) {
 			require.Equal(t, 2, got.WrittenBytes)
 			require.Nil(t, got.Frame)
 			_, got = r.claimID(&next)
-			require.Equal(t, c.want == repeated, got != nil)
+			require.Equal(t, want == repeated, got != nil)
 		})
 	}
 }
