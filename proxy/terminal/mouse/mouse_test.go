@@ -20,24 +20,9 @@ func act(t *testing.T, name string) mouse.Act {
 }
 
 func TestParseRefuses(t *testing.T) {
-	const syntax = "it must be one of click, double-click, "
-	for name, say := range map[string]string{
-		"":                      `the mouse cannot do "": ` + syntax,
-		"tap":                   `the mouse cannot do "tap": ` + syntax,
-		"ctrl-":                 `the mouse cannot do "ctrl-": ` + syntax,
-		"ctrl":                  `the mouse cannot do "ctrl": ` + syntax,
-		"super-click":           `the mouse cannot do "super-click": ` + syntax,
-		"ctrl-alt-ctrl-click":   `"ctrl-alt-ctrl-click" names a modifier twice: ` + syntax,
-		"click*2":               `the mouse cannot do "click*2": only a wheel is repeated; ` + syntax,
-		"wheel-up*0":            `"wheel-up*0" turns the wheel by "0" notches: give 1 to 100`,
-		"wheel-up*101":          `"wheel-up*101" turns the wheel by "101" notches: give 1 to 100`,
-		"wheel-up*":             `"wheel-up*" turns the wheel by "" notches: give 1 to 100`,
-		"wheel-up*+3":           `"wheel-up*+3" turns the wheel by "+3" notches: give 1 to 100`,
-		"wheel-up*3*3":          `"wheel-up*3*3" turns the wheel by "3*3" notches: give 1 to 100`,
-		strings.Repeat("x", 99): `the mouse cannot do "` + strings.Repeat("x", 64) + `"`,
-	} {
-		_, err := mouse.Parse(name)
-		require.ErrorContains(t, err, say, name)
+	for _, c := range corpus.Rows[struct{ Name, Says string }](t, "refused") {
+		_, err := mouse.Parse(c.Name)
+		require.ErrorContains(t, err, c.Says, c.Name)
 	}
 }
 
@@ -94,63 +79,22 @@ func TestPieces(t *testing.T) {
 	require.Equal(t, "\x1b[<0;1;1M\x1b[<32;2;2M\x1b[<0;2;2m", string(bytes.Join(near, nil)))
 }
 
-// The last cells that the old encodings can express, and the first that they cannot.
+// The last cells that the old encodings can express, the first that they cannot, and what a program
+// does not hear.
 func TestTheEdgesOfTheEncodings(t *testing.T) {
-	click := act(t, "click")
-	for _, c := range []struct {
-		encoding uint16
-		at       mouse.Cell
-		want     string
-	}{
-		{0, mouse.Cell{Row: 222, Col: 222}, "\x1b[M \xff\xff\x1b[M#\xff\xff"},
-		{0, mouse.Cell{Row: 0, Col: 94}, "\x1b[M \x7f!\x1b[M#\x7f!"},
-		{1005, mouse.Cell{Row: 0, Col: 95}, "\x1b[M \u0080!\x1b[M#\u0080!"},
-		{1005, mouse.Cell{Row: 999, Col: 999}, "\x1b[M \u0408\u0408\x1b[M#\u0408\u0408"},
-		{1005, mouse.Cell{Row: 0, Col: 2014}, "\x1b[M \u07ff!\x1b[M#\u07ff!"},
-		{1006, mouse.Cell{Row: 999, Col: 999}, "\x1b[<0;1000;1000M\x1b[<0;1000;1000m"},
-		{1015, mouse.Cell{Row: 999, Col: 999}, "\x1b[32;1000;1000M\x1b[35;1000;1000M"},
-	} {
-		got, err := click.EncodeReports(mouse.Modes{Protocol: 1000, Encoding: c.encoding}, c.at, mouse.Cell{})
-		require.NoError(t, err)
-		require.Equal(t, c.want, string(bytes.Join(got, nil)))
-	}
-	for _, c := range []struct {
-		encoding uint16
-		at       mouse.Cell
-		say      string
-	}{
-		{0, mouse.Cell{Row: 4, Col: 223}, "the program reads the mouse in an encoding that ends with row and column 223: 5,224 cannot be reported"},
-		{0, mouse.Cell{Row: 223, Col: 4}, "the program reads the mouse in an encoding that ends with row and column 223: 224,5 cannot be reported"},
-		{1005, mouse.Cell{Row: 0, Col: 2015}, "the program reads the mouse in an encoding that ends with row and column 2015: 1,2016 cannot be reported"},
-	} {
-		_, err := click.EncodeReports(mouse.Modes{Protocol: 1000, Encoding: c.encoding}, c.at, mouse.Cell{})
-		require.EqualError(t, err, c.say)
-	}
-	_, err := act(t, "drag").EncodeReports(mouse.Modes{Protocol: 1002}, mouse.Cell{}, mouse.Cell{Col: 300})
-	require.ErrorContains(t, err, "1,301 cannot be reported")
-}
-
-func TestWhatTheProgramDoesNotHear(t *testing.T) {
-	for _, c := range []struct {
-		m   mouse.Modes
-		act string
-		say string
-	}{
-		{mouse.Modes{}, "click", "the program does not listen to the mouse: use keys"},
-		{mouse.Modes{Encoding: 1006}, "wheel-up", "the program does not listen to the mouse: use keys"},
-		{mouse.Modes{Protocol: 9}, "wheel-up", "(mode 9): wheel-up cannot be reported, click can"},
-		{mouse.Modes{Protocol: 9}, "release", "(mode 9): release cannot be reported, click can"},
-		{mouse.Modes{Protocol: 9}, "drag", "(mode 9): drag cannot be reported, click can"},
-		{mouse.Modes{Protocol: 9}, "ctrl-click", "the program's mouse mode (9) does not report modifiers: ctrl-click would arrive without them"},
-		{mouse.Modes{Protocol: 1000}, "move", "not to movement (mode 1000): move cannot be reported"},
-		{mouse.Modes{Protocol: 1000}, "drag", "send press at the one and release at the other"},
-		{mouse.Modes{Protocol: 1001}, "click", "highlight tracking (mode 1001), which needs its answer to every press: use keys"},
-		{mouse.Modes{Protocol: 1002}, "move", "only while a button is down (mode 1002): press before you move, or drag"},
-		{mouse.Modes{Protocol: 1000, Encoding: 1016}, "click", "the terminal does not say how large its cells are: use keys"},
-		{mouse.Modes{Protocol: 7}, "click", "mode 7 of the mouse, which the proxy does not know: use keys"},
-	} {
-		got, err := act(t, c.act).EncodeReports(c.m, mouse.Cell{}, mouse.Cell{Row: 1})
-		require.ErrorContains(t, err, c.say)
+	for _, c := range corpus.Rows[struct {
+		Protocol, Encoding int
+		Act                string
+		Row, Col           int
+		Want               string
+	}](t, "edges") {
+		modes := mouse.Modes{Protocol: uint16(c.Protocol), Encoding: uint16(c.Encoding)}
+		got, err := act(t, c.Act).EncodeReports(modes, mouse.Cell{Row: c.Row, Col: c.Col}, mouse.Cell{Row: 1})
+		if err == nil {
+			require.Equal(t, c.Want, string(bytes.Join(got, nil)), "%+v", c)
+			continue
+		}
+		require.Contains(t, err.Error(), c.Want, "%+v", c)
 		require.Empty(t, got)
 	}
 }
