@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/proxy/terminal/vt"
+	"terminalproxy/proxy/view/corpus"
 )
 
 // drawn writes cuts down: "|" stands before an ESC, and a plain control sequence in "<>".
@@ -29,28 +30,12 @@ func drawn(c vt.Chunk) string {
 }
 
 func TestCut(t *testing.T) {
-	for in, want := range map[string]string{
-		"":                               "",
-		"text":                           "text",
-		"\x1b[m":                         "< mm>",
-		"\x1b[@":                         "< @@>",
-		"a\x1b[1;31mred\x1b[mb":          "a<1;31 1m>red< mm>b",
-		"\x1b[?25h\x1b[5 q":              "<?25 ?h><5  5q>",
-		"\x1b[@\x1b[~\x1b[\x7f\x1b[\x1f": "< @@>< ~~>|^[\x7f|^[\x1f",
-		"\x1b[1":                         "|^[1",
-		"\x1b[":                          "|^[",
-		"x\x1b":                          "x|^",
-		"\x1b\x1b[1m":                    "|^<1 1m>",
-		"\x1b[1\x1b[2m":                  "|^[1<2 2m>",
-		"\x1b[1\nm\x1b[1émore text":      "|^[1\nm|^[1émore text",
-		"\x1b]2;t\x1b\\\x1b(B\x1b7x":     "|^]2;t|^\\|^(B|^7x",
-		"a long text \x1b[12;1H" + strings.Repeat("and a longer text ", 5) + "\x1b[K": "a long text <12;1 1H>" + strings.Repeat("and a longer text ", 5) + "< KK>",
-	} {
+	for _, row := range corpus.Rows[struct{ In, Want string }](t, "cuts") {
 		var c vt.Cutter
-		require.Equal(t, want, drawn(c.Cut([]byte(in))), "%q", in)
-		more := in + " and some more text"
-		if !strings.HasSuffix(in, "\x1b[") && !strings.HasSuffix(in, "\x1b[1") {
-			require.Equal(t, want+" and some more text", drawn(c.Cut([]byte(more))), "%q", more)
+		require.Equal(t, row.Want, drawn(c.Cut([]byte(row.In))), "%q", row.In)
+		more := row.In + " and some more text"
+		if !strings.HasSuffix(row.In, "\x1b[") && !strings.HasSuffix(row.In, "\x1b[1") {
+			require.Equal(t, row.Want+" and some more text", drawn(c.Cut([]byte(more))), "%q", more)
 		}
 	}
 }
@@ -79,9 +64,15 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// written returns a sequence as text.
+// written returns a sequence as text: a control after [, a command after ], and an escape.
 func written(q vt.Sequence) string {
-	return fmt.Sprintf("%d %q %q %q", q.Kind, q.Inter, q.Text, q.Final)
+	switch q.Kind { //nolint:exhaustive // the others are escapes
+	case vt.Control:
+		return "[" + string(q.Text) + string(q.Final)
+	case vt.Command:
+		return "]" + string(q.Text)
+	}
+	return strings.TrimLeft(string([]byte{q.Inter, q.Final}), "\x00")
 }
 
 // scanned returns the sequences that a scanner finds in successive reads.
@@ -124,55 +115,23 @@ func chunked(reads ...string) (all []string) {
 }
 
 func TestScanner(t *testing.T) {
-	control := func(text string, final byte) vt.Sequence {
-		return vt.Sequence{Kind: vt.Control, Text: []byte(text), Final: final}
-	}
-	escape := func(inter, final byte) vt.Sequence {
-		return vt.Sequence{Kind: vt.Escape, Inter: inter, Final: final}
-	}
-	command := func(text string) vt.Sequence { return vt.Sequence{Kind: vt.Command, Text: []byte(text)} }
-	for _, c := range []struct {
-		name, in string
-		want     []vt.Sequence
-		ends     bool // on the ground
-	}{
-		{"text", "plain \r\n\a\x18", nil, true},
-		{"control sequences", "\x1b[m\x1b[?25hx\x1b[5 q", []vt.Sequence{control("", 'm'), control("?25", 'h'), control("5 ", 'q')}, true},
-		{"C0 and DEL inside", "\x1b[2\n;\x7f3\aH", []vt.Sequence{control("2;3", 'H')}, true},
-		{"no ASCII inside", "\x1b[2é3H", nil, true},
-		{"cancelled", "\x1b[2\x183H\x1b[2\x1a3H\x1b]2;x\x18\x1bPx\x1ay", nil, true},
-		{"cut off", "\x1b[2\x1b[3H", []vt.Sequence{control("3", 'H')}, true},
-		{"escape", "\x1b7\x1b(B\x1b\n8\x1b\x7fc", []vt.Sequence{escape(0, '7'), escape('(', 'B'), escape(0, '8'), escape(0, 'c')}, true},
-		{"two intermediates", "\x1b$(C", []vt.Sequence{escape('(', 'C')}, true},
-		{"an intermediate before a bracket", "\x1b([2h", []vt.Sequence{escape('(', '[')}, true},
-		{"a new ESC", "\x1b(\x1b7", []vt.Sequence{escape(0, '7')}, true},
-		{"commands", "\x1b]2;title\a\x1b]8;;x\x1b\\", []vt.Sequence{command("2;title"), command("8;;x"), escape(0, '\\')}, true},
-		{"a control in a command", "\x1b]2;ti\ntle\a", []vt.Sequence{command("2;title")}, true},
-		{"a command of any characters", "\x1b]2;ä title, 日本 語\x7f\a", []vt.Sequence{command("2;ä title, 日本 語\x7f")}, true},
-		{"a command cut off", "\x1b]2;tit\x1b[31m", []vt.Sequence{command("2;tit"), control("31", 'm')}, true},
-		{"a long command", "\x1b]" + strings.Repeat("0123456789", 20) + "\a", []vt.Sequence{command(strings.Repeat("0123456789", 20)[:vt.MaxParams])}, true},
-		{"strings", "\x1bPq[1m\a]0;\x1b\\\x1bX7\x1b\\\x1b^7\x1b\\\x1b_G7\x1b\\", []vt.Sequence{escape(0, '\\'), escape(0, '\\'), escape(0, '\\'), escape(0, '\\')}, true},
-		{"ESC alone", "x\x1b", nil, false},
-		{"an intermediate alone", "x\x1b(", nil, false},
-		{"half a control sequence", "x\x1b[2", nil, false},
-		{"half a command", "x\x1b]2;t", nil, false},
-		{"half a string", "x\x1bPq\a", nil, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var want []string
-			for _, q := range c.want {
-				want = append(want, written(q))
+	for _, c := range corpus.Rows[struct {
+		Name, In, Want string
+		Ends           bool // on the ground
+	}](t, "scanner") {
+		t.Run(c.Name, func(t *testing.T) {
+			finds := func(all []string, how string) {
+				t.Helper()
+				require.Equal(t, c.Want, strings.Join(all, "|"), how)
 			}
-			require.Equal(t, want, scanned(c.in))
-			require.Equal(t, want, chunked(c.in))
-			require.Equal(t, want, scanned(strings.Split(c.in, "")...), "byte by byte")
-			for i := range len(c.in) {
-				require.Equal(t, want, scanned(c.in[:i], c.in[i:]), "cut at %d", i)
-				require.Equal(t, want, chunked(c.in[:i], c.in[i:]), "cut at %d", i)
+			finds(scanned(strings.Split(c.In, "")...), "byte by byte")
+			for i := range len(c.In) + 1 {
+				finds(scanned(c.In[:i], c.In[i:]), fmt.Sprint("cut at ", i))
+				finds(chunked(c.In[:i], c.In[i:]), fmt.Sprint("cut at ", i))
 			}
 			var s vt.Scanner
-			next(&s, []byte(c.in))
-			require.Equal(t, c.ends, s.IsAtGround())
+			next(&s, []byte(c.In))
+			require.Equal(t, c.Ends, s.IsAtGround())
 		})
 	}
 }
