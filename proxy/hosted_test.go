@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -22,9 +23,6 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "8"); err != nil { // they wait for each other's messages rather than compute
 		panic(err)
-	}
-	if listen() {
-		return
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -188,21 +186,18 @@ func TestAFailedStartIsASentence(t *testing.T) {
 	g.run(headless.Config{})
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	for i, c := range []struct {
-		change func(*protocol.ProxyStart)
-		want   string
-	}{
-		{func(m *protocol.ProxyStart) { m.Command = "no-such-program" }, "no-such-program: command not found: is it installed, and in your PATH? An alias or a function of your shell is not."},
-		{func(m *protocol.ProxyStart) { m.Command, m.Cwd = "./no-such", "/" }, "/no-such: no such file or directory"},
-		{func(m *protocol.ProxyStart) { m.Cwd = "/no/such" }, `cwd "/no/such": there is no such directory`},
-		{func(m *protocol.ProxyStart) { m.Cwd = file }, "it is not a directory"},
-		{func(m *protocol.ProxyStart) { m.Env = []string{"=x"} }, `env: "=x" is not NAME=value`},
-		{func(m *protocol.ProxyStart) { m.Env = []string{"x"} }, `env: "x" is not NAME=value`},
-		{func(m *protocol.ProxyStart) { m.Env = make([]string, 257) }, "the limit is 256"},
+	for i, c := range []struct{ change, want string }{
+		{`{"command":"no-such-program"}`, "no-such-program: command not found"},
+		{`{"command":"./no-such","cwd":"/"}`, "/no-such: no such file or directory"},
+		{`{"cwd":"/no/such"}`, `cwd "/no/such": there is no such directory`},
+		{`{"cwd":"` + file + `"}`, "it is not a directory"},
+		{`{"env":["=x"]}`, `env: "=x" is not NAME=value`},
+		{`{"env":["x"]}`, `env: "x" is not NAME=value`},
+		{`{"env":["A=` + strings.Repeat(`","A=`, 256) + `"]}`, "the limit is 256"},
 	} {
 		m := starting("cat")
 		m.RequestID = "a-1:e" + string(rune('a'+i))
-		c.change(m)
+		require.NoError(t, json.Unmarshal([]byte(c.change), m))
 		g.host.send(m)
 		answer := hear[*protocol.ProxyStarted](g.host, nil)
 		require.Contains(t, answer.Error, c.want)
