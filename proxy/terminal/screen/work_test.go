@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -92,11 +93,30 @@ func sweepUnits() (units []string) {
 	return units
 }
 
+// counted counts a TextSink's calls: characters, and everything else as one.
+type counted struct{ n int }
+
+func (c *counted) Print(run []byte) { c.n += utf8.RuneCount(run) }
+func (c *counted) Control(byte)     { c.n++ }
+func (c *counted) Column(int)       { c.n++ }
+func (c *counted) Row(int)          { c.n++ }
+func (c *counted) Erase(int)        { c.n++ }
+func (c *counted) EraseChars(int)   { c.n++ }
+func (c *counted) InsertChars(int)  { c.n++ }
+func (c *counted) DeleteChars(int)  { c.n++ }
+func (c *counted) Clear()           { c.n++ }
+
 // workPerByte returns how many cells a byte of a flood touches on a screen that starts fresh in
-// each state.
-func workPerByte(state, unit string) float64 {
-	s := New(Config{Cols: 80, Rows: 24, Scrollback: 1000})
+// each state. One unit prints at most as many characters as there are cells, and sends at most as
+// many rows to the history as there are rows, but for the one that it begins with.
+func workPerByte(tb testing.TB, state, unit string) float64 {
+	var told counted
+	s := New(Config{Cols: 80, Rows: 24, Scrollback: 1000, Text: &told})
 	s.Feed([]byte(state + unit))
+	chars, gone := told.n, s.t.hist.base+uint64(s.t.hist.length)
+	s.Feed([]byte(unit))
+	require.LessOrEqual(tb, told.n-chars, 80*24+8, "%q", unit)
+	require.LessOrEqual(tb, s.t.hist.base+uint64(s.t.hist.length)-gone, uint64(24+1), "%q", unit)
 	flood := []byte(strings.Repeat(unit, 1+4096/len(unit)))
 	before := s.t.work
 	s.Feed(flood)
@@ -111,13 +131,13 @@ func workPerByte(state, unit string) float64 {
 func TestNoByteIsExpensive(t *testing.T) {
 	const sample = 173
 	states := sweepStates()
-	text := workPerByte(states["text"], "0123456789")
+	text := workPerByte(t, states["text"], "0123456789")
 	require.InDelta(t, 1, text, 0.5, "plain text")
 	i := 0
 	for _, name := range slices.Sorted(maps.Keys(states)) {
 		for _, unit := range sweepUnits() {
 			if i++; i%sample == 0 {
-				require.LessOrEqual(t, workPerByte(states[name], unit), mostWork*text, "%s: %q", name, unit)
+				require.LessOrEqual(t, workPerByte(t, states[name], unit), mostWork*text, "%s: %q", name, unit)
 			}
 		}
 	}
@@ -130,7 +150,7 @@ func BenchmarkWork(b *testing.B) {
 		worst := 0.0
 		for name, state := range states {
 			for _, unit := range units {
-				work := workPerByte(state, unit)
+				work := workPerByte(b, state, unit)
 				if worst = max(worst, work); work > mostWork {
 					b.Errorf("%s: %q: %.0f cells a byte", name, unit, work)
 				}
