@@ -137,33 +137,6 @@ func TestProcFilesCloseDescriptors(t *testing.T) {
 	require.Empty(t, f.kept)
 }
 
-// Of more files than the bound the rest is read by the path. The same ones stay open.
-func TestProcFilesBound(t *testing.T) {
-	var f procFiles
-	t.Cleanup(f.close)
-	var pids []int
-	for range maxKept/2 + 3 {
-		pid, _ := startProcess(t, nil, "sleep", "1000")
-		pids = append(pids, pid)
-	}
-	var before []keptFile
-	for range 3 {
-		look(&f, 1, func(f *procFiles) {
-			for _, pid := range pids {
-				_, fields := f.readStat(pid)
-				require.NotNil(t, fields)
-				_, err := f.readText(pid, "comm")
-				require.NoError(t, err)
-			}
-			require.Len(t, f.kept, maxKept)
-		})
-		for i := range before {
-			require.Equal(t, before[i].fd, f.kept[i].fd)
-		}
-		before = append(before[:0], f.kept...)
-	}
-}
-
 // A list is read to its end, whatever its length.
 func TestReadList(t *testing.T) {
 	for _, size := range []int{0, 500, 767, 768, 1023, 1024, 4095, 4096, 5000, 20_000, 90_000} {
