@@ -1,70 +1,35 @@
 package observer
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/terminal/screen"
+	"terminalproxy/proxy/view/corpus"
 	"terminalproxy/proxy/view/snapshot"
 )
 
 // Neither what a program prints for a secret reaches the rolling text, nor how it edits the line,
-// which could show the secret's length. While the user hides the screen nothing passes.
+// which could show the secret's length. Agents may read the line up to the secret, but nothing of a
+// hidden screen.
 func TestNothingWithinALinePassesWhileASecretIsTypedR24(t *testing.T) {
-	for name, edit := range map[string]struct {
-		at          int // the cursor's column before
-		do          func(g *textGate)
-		open, whole string // with the mark: what passes, and what is left if nothing does
-	}{
-		"print":             {6, func(g *textGate) { g.Print([]byte("xy")) }, "abcdefxy|", "abcdef|"},
-		"tab":               {6, func(g *textGate) { g.Control('\t') }, "abcdef  |", "abcdef|"},
-		"backspace":         {6, func(g *textGate) { g.Control('\b') }, "abcde|", "abcdef|"},
-		"column":            {6, func(g *textGate) { g.Column(2) }, "ab|def", "abcdef|"},
-		"erase to the end":  {2, func(g *textGate) { g.Erase(0) }, "ab|", "ab|def"},
-		"erase the start":   {2, func(g *textGate) { g.Erase(1) }, "  |def", "ab|def"},
-		"erase all":         {2, func(g *textGate) { g.Erase(2) }, "  |", "ab|def"},
-		"erase characters":  {2, func(g *textGate) { g.EraseChars(2) }, "ab| ef", "ab|def"},
-		"insert characters": {2, func(g *textGate) { g.InsertChars(2) }, "ab| cdef", "ab|def"},
-		"delete characters": {2, func(g *textGate) { g.DeleteChars(2) }, "ab|f", "ab|def"},
-	} {
-		for _, kept := range []struct{ secret, hidden bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+	for _, c := range corpus.Rows[struct {
+		Name                 string
+		Column               int
+		In                   string
+		Open, Secret, Hidden string
+	}](t, "textgate") {
+		for i, want := range []string{c.Open, c.Secret, c.Hidden, c.Hidden} {
 			g := &textGate{text: snapshot.NewRolling(protocol.ContentRunes)}
-			g.Print([]byte("abcdef"))
-			g.Column(edit.at)
-			g.secret, g.hidden = kept.secret, kept.hidden
-			edit.do(g)
+			s := screen.New(screen.Config{Cols: 40, Rows: 3, Text: g})
+			s.Feed(fmt.Appendf(nil, "abcdef\x1b[%dG", c.Column))
+			g.secret, g.hidden = i%2 == 1, i >= 2
+			s.Feed([]byte(c.In))
 			g.text.Print([]byte("|"))
-			want := edit.open
-			if kept.secret || kept.hidden {
-				want = edit.whole
-			}
-			require.Equal(t, want, g.text.String(), "%s, %+v", name, kept)
-		}
-	}
-}
-
-// Agents may read the line up to the secret, but nothing of a hidden screen.
-func TestTheEndOfALinePassesR24(t *testing.T) {
-	for name, end := range map[string]struct {
-		do   func(g *textGate)
-		want string
-	}{
-		"CR LF": {func(g *textGate) { g.Control('\r'); g.Control('\n') }, "abcdef\n|"},
-		"row":   {func(g *textGate) { g.Row(0) }, "abcdef\n|"},
-		"clear": {func(g *textGate) { g.Clear() }, "abcdef\n|"},
-	} {
-		for _, hidden := range []bool{false, true} {
-			g := &textGate{text: snapshot.NewRolling(protocol.ContentRunes)}
-			g.Print([]byte("abcdef"))
-			g.secret, g.hidden = true, hidden
-			end.do(g)
-			g.text.Print([]byte("|"))
-			want := end.want
-			if hidden {
-				want = "abcdef|"
-			}
-			require.Equal(t, want, g.text.String(), "%s, hidden %v", name, hidden)
+			require.Equal(t, want, g.text.String(), "%s, %d", c.Name, i)
 		}
 	}
 }
