@@ -60,6 +60,9 @@ type SecretAsker struct {
 	// that, and it was not concluded from what a program looks like.
 	Agent  string `json:"agent,omitempty"`
 	Proven bool   `json:"proven,omitempty"`
+	// AgentID and TokenID are those of that client, if Proven is set.
+	AgentID string `json:"agentId,omitempty"`
+	TokenID string `json:"tokenId,omitempty"`
 	// Chain holds the names of the program's ancestors, the nearest first.
 	Chain []string `json:"chain,omitempty"`
 }
@@ -133,7 +136,8 @@ func (m *SecretAsk) check() error {
 	a := &m.Asker
 	c.required("asker.program", a.Program, MaxName).text("asker.command", a.Command, MaxText).
 		text("asker.host", a.Host, MaxReason).text("asker.cwd", a.Cwd, MaxText).
-		text("asker.agent", a.Agent, MaxName).
+		text("asker.agent", a.Agent, MaxName).optionalID("asker.agentId", a.AgentID).
+		optionalID("asker.tokenId", a.TokenID).
 		between("asker.chain", int64(len(a.Chain)), 0, MaxAskerChain)
 	for _, name := range a.Chain {
 		c.text("asker.chain", name, MaxName)

@@ -157,9 +157,11 @@ func (s *session) linkConfig(agent *AgentConfig) link.Config {
 			s.events.NoteUnreached()
 			s.talk.Unsubscribe()
 			s.requests.CancelUnheard()
-			s.desk.LoseGateway()
 			s.observer.Post(func(now time.Time) { s.observer.SetViewed(now, false) })
-			s.pump.Post(func(now time.Time) { s.authority.End(now, protocol.ReasonLink) })
+			s.pump.Post(func(now time.Time) {
+				s.authority.End(now, protocol.ReasonLink)
+				s.desk.LoseGateway(now)
+			})
 		},
 	}
 	if s.conf.headless != nil {

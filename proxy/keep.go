@@ -11,6 +11,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/authority"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/detached/keep"
 	"terminalproxy/proxy/display/notice"
 	"terminalproxy/proxy/terminal/tty"
@@ -57,7 +58,7 @@ func (s *surroundings) inFront() bool {
 // leaveFromMenu leaves the program running without a window, if the user's menu is open.
 func (s *session) leaveFromMenu() (took bool) {
 	now := time.Now()
-	if s.conf.Keep == nil || !s.authority.State(now).Menu {
+	if s.conf.Keep == nil || !s.authority.IsCurrent(question.Menu) {
 		return false
 	}
 	s.authority.NoteKey(now) // the menu is answered
@@ -113,7 +114,7 @@ func (l *life) detachWindow(why keep.Release) {
 		s.child.ReturnForeground()
 	}
 	k.SetWindow(nil)
-	s.desk.Leave()
+	s.pump.Post(s.desk.Leave)
 	w.ReturnTerminal(s.id, why)
 	w.Close()
 	l.announceWindow(false)
@@ -151,7 +152,7 @@ func (l *life) announceWindow(came bool) {
 		s.detector.Reset()
 		s.pump.NoteNewKeyboard()
 		if came {
-			s.authority.NoteReturned(now)
+			s.authority.SetAttached(now, true)
 			s.conf.Keep.NoteReturned()
 		} else {
 			s.authority.NoteLeft(now)

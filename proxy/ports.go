@@ -10,7 +10,6 @@ import (
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/consent/secretprompt"
-	"terminalproxy/proxy/display/desk"
 	"terminalproxy/proxy/display/notice"
 	"terminalproxy/proxy/heap"
 	"terminalproxy/proxy/record/recording"
@@ -81,17 +80,15 @@ func (p pressed) NoteActivity() {
 	}
 }
 
-func (p pressed) AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool) {
-	now := time.Now()
-	if rest, took := p.s.desk.AddKey(now, u, inPaste); took {
-		p.s.authority.NoteOwnTyping(now)
-		return rest, u.Kind != keys.Reclaim || !p.s.authority.IsSought()
-	}
-	return p.s.requests.AddToMessage(u, inPaste)
+func (p pressed) AddKey(u keys.Unit, inPaste bool) (rest []byte, took bool) {
+	rest, took = p.s.authority.AddKey(time.Now(), u, inPaste)
+	return rest, took && (u.Kind != keys.Reclaim || !p.s.authority.IsDriven())
 }
 
 func (p pressed) ChooseInMenu(letter byte) bool {
-	return letter == 'd' && p.s.leaveFromMenu() || p.s.authority.ChooseInMenu(time.Now(), letter)
+	now := time.Now()
+	return letter == 'd' && p.s.leaveFromMenu() || letter == 'm' && p.s.requests.OpenMessage(now) ||
+		p.s.authority.ChooseInMenu(now, letter)
 }
 
 // controlled is the session as package authority sees it. Its methods belong to the pump's
@@ -115,6 +112,9 @@ func (c controlled) ForegroundProgram() control.Foreground {
 func (c controlled) NeverRule(a control.Agent) (rule string, watched bool) {
 	return c.s.rules.FindNever(a)
 }
+
+// DialogError implements [authority.Session].
+func (c controlled) DialogError(agent string) error { return c.s.beside.CheckInput(agent) }
 
 func (c controlled) AsksForSecret() bool {
 	line, err := c.s.child.Line()
@@ -270,23 +270,11 @@ func (o *observed) SetMouseReports(raw bool) {
 	o.s.pump.Post(func(time.Time) { o.s.detector.SetX10Mouse(raw) })
 }
 
-// questionShown tells control that the user's screen shows a question since now; 0 means that it
-// can be read there no longer.
-func (s *session) questionShown(question uint64) {
+// questionShown notes that the user's screen shows a question since now; 0 means that it can be
+// read there no longer.
+func (s *session) questionShown(turn uint64) {
 	now := time.Now()
-	if question >= desk.FirstNumber {
-		s.desk.NoteShown(now, question)
-		return
-	}
-	s.desk.NoteUnshown()
-	s.pump.Post(func(time.Time) {
-		switch question {
-		case s.authority.Question():
-			s.authority.NoteShown(now)
-		case 0:
-			s.authority.NoteUnshown()
-		}
-	})
+	s.pump.Post(func(time.Time) { s.authority.NoteShown(now, turn) })
 }
 
 // cells is the terminal as the program asks it about the size of its cells.

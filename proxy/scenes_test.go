@@ -202,7 +202,7 @@ func (c *scene) rev() (rev uint64) {
 
 // questions counts the questions to the user so far, including those about an agent that waits for
 // their line.
-func (c *scene) questions() uint64 { return c.s.authority.NewestState().Question }
+func (c *scene) questions() uint64 { return c.s.authority.NewestState().Question.Turn }
 
 // forever is longer than a test: what an agent's input waits for has to come as a fact.
 const forever = time.Hour

@@ -120,7 +120,7 @@ func (s *session) pumpConfig(poll pump.Poller) pump.Config {
 		s.log.Error("an input was in no state for what happened to it", "state", st, "event", e)
 	}
 	c.Scan = s.detector
-	c.Control = asked{s.authority, s.desk, s.beside}
+	c.Control = s.authority
 	c.Line = s.beside.WatchKeys(s.tracker)
 	if agent.OneProgram || agent.Policy != nil {
 		c.IsProgramBack = s.authority.ComebackTest(s.child.Comeback())
@@ -195,7 +195,6 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 		Repaint:    func() { s.copier.Repaint() },
 		OneProgram: agent.OneProgram,
 		Present:    s.term.HasScreen,
-		Desk:       s.desk,
 		Colors:     overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""),
 		Taste:      agent.Look,
 	}

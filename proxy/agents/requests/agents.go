@@ -8,17 +8,19 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/names"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/display/notice"
 )
 
 // identifyAgent returns the agent as this session knows it. A token identifies it across
-// connections, and without a token its name does: each connection has a new id.
+// connections, and without a token its name does: each connection has a new id. id is "" for an
+// agent that is known only by a program that it started.
 func identifyAgent(book *names.Book, id, name, token string) control.Agent {
 	name = notice.Clean(name, protocol.MaxName)
-	a := control.Agent{
-		ID:       id,
-		Name:     book.AssignName(id, name),
-		Identity: "name " + strings.ToLower(names.DisplayName(name)),
+	shown := names.DisplayName(name)
+	a := control.Agent{ID: id, Name: shown, Identity: "name " + strings.ToLower(shown)}
+	if id != "" {
+		a.Name = book.AssignName(id, name)
 	}
 	if token != "" {
 		a.Identity = "token " + token
@@ -28,15 +30,12 @@ func identifyAgent(book *names.Book, id, name, token string) control.Agent {
 
 // notNowError tells an agent why its request is not put to the user.
 func notNowError(requestID string, err error) *protocol.Error {
+	if later, ok := errors.AsType[*question.NotNow](err); ok {
+		return later.Refusal(requestID)
+	}
 	out := &protocol.Error{RequestID: requestID, Code: protocol.CodeBusy, Message: err.Error()}
 	if _, never := errors.AsType[*control.NeverError](err); never {
 		out.Code = protocol.CodeUserRefused
-	}
-	if later, ok := errors.AsType[*control.NotNow](err); ok {
-		out.RetryAfterMs = int64((later.For + time.Millisecond - 1) / time.Millisecond)
-		if later.Muted {
-			out.Code = protocol.CodeUserRefused
-		}
 	}
 	return out
 }

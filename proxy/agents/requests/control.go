@@ -45,9 +45,6 @@ func (g *grants) handleControlRequest(m *protocol.ControlRequest) {
 	ok := g.Pump.Post(func(now time.Time) {
 		err := g.askControl(now, r)
 		g.Recorder.RecordRequest(r, err)
-		if errors.Is(err, control.ErrBusy) && g.Control.State(now).Agent.ID != r.Agent.ID {
-			g.Status.NoteRival(r.Agent.ID, true)
-		}
 		if err != nil {
 			g.Link.Send(notNowError(m.RequestID, err))
 		}
@@ -86,7 +83,6 @@ func (g *grants) handleRelease(m *protocol.ControlRelease) {
 		g.book.NoteGone(m.AgentID)
 	}
 	ok := g.Pump.Post(func(now time.Time) {
-		g.Status.NoteRival(m.AgentID, false)
 		if !g.Control.Release(now, m.AgentID, why) && !m.Gone {
 			sendError(g.Link, m.RequestID, protocol.CodeNoGrant,
 				"you do not have the keyboard: there is nothing to release")

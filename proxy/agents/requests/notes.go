@@ -9,6 +9,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/names"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/display/notice"
 )
 
@@ -63,7 +64,7 @@ func (p *messenger) handleNote(m *protocol.Note) {
 	text := notice.Message(m.Text)
 	most := notice.MaxMessage
 	if m.From == protocol.FromUser {
-		most = control.MaxMessage
+		most = question.MaxMessage
 		text = notice.Clean(strings.Join(strings.Fields(m.Text), " "), most+1)
 	}
 	if reason := checkNote(text, most); reason != nil {
@@ -123,7 +124,7 @@ func (p *messenger) showToUser(now time.Time, m *protocol.Note, text string) {
 	}
 	ok := p.Pump.Post(func(time.Time) { // only the pump's goroutine may ask who is muted
 		if p.Control.IsMuted(from) {
-			p.Link.Send(notNowError(m.RequestID, &control.NotNow{Muted: true}))
+			p.Link.Send((&question.NotNow{Muted: true}).Refusal(m.RequestID))
 			return
 		}
 		p.Control.NoteAgent(from)
@@ -175,4 +176,19 @@ func (p *messenger) deliverNote(to control.Agent, by, text string) {
 	})
 	p.Recorder.RecordUserMessage(to, by, text)
 	p.Observer.Post(func(time.Time) { p.waits.endWaitForNote(to.ID) })
+}
+
+// openMessage implements [Handler.OpenMessage].
+func (p *messenger) openMessage(now time.Time) (took bool) {
+	return p.Control.OpenMessage(now, p.Status.LastSeenMessage(), p.sendMessage)
+}
+
+// sendMessage delivers a message of the user, if it has text.
+func (p *messenger) sendMessage(to control.Agent, text string) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return
+	}
+	p.deliverNote(to, "", text)
+	p.Status.ShowText("sent to " + notice.Recipient(to.Name) + ": “" + text + "”")
 }

@@ -7,6 +7,7 @@ import (
 	"terminalproxy/proxy/chat"
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/pump"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/record"
 	"terminalproxy/proxy/terminal/child"
 	"terminalproxy/proxy/terminal/mouse"
@@ -128,11 +129,10 @@ type Obstacles interface {
 
 // Messages is the part of [Control] for messages between the user and agents.
 type Messages interface {
-	// OpenMessage opens a message of the user; Message returns the open one or nil, and TakeMessage
-	// closes it.
-	OpenMessage(now time.Time, heard control.SeenMessage) (took bool)
-	Message() *control.Message
-	TakeMessage(now time.Time) control.Message
+	// OpenMessage opens a message of the user, if the menu is open; send gets its text.
+	OpenMessage(
+		now time.Time, heard control.SeenMessage, send func(to control.Agent, text string),
+	) (took bool)
 	// MessageRecipient returns the agent that the user would write to.
 	MessageRecipient(heard control.SeenMessage) control.Agent
 	// NoteAgent notes an agent that writes or asks in a conversation, and NoteReply how a person
@@ -178,10 +178,8 @@ type Terminal interface {
 // Status is the proxy's own line on the user's screen. It never blocks and is safe for concurrent
 // use.
 type Status interface {
-	// NoteRequest notes a request of an agent, NoteRival a request for the keyboard that another
-	// agent has, or that the agent no longer asks.
+	// NoteRequest notes a request of an agent.
 	NoteRequest()
-	NoteRival(agentID string, asks bool)
 	// ShowControlChange shows a change of control; line is the text that the agent left on the
 	// line, and note its parting message.
 	ShowControlChange(e control.Event, line, note string)
@@ -198,15 +196,16 @@ type Status interface {
 	LastSeenMessage() control.SeenMessage
 }
 
-// Desk puts programs' questions for secrets to the user. It is safe for concurrent use.
+// Desk puts programs' questions for secrets to the user. Owned by the pump's goroutine.
 type Desk interface {
-	Ask(m *protocol.SecretAsk)
+	// Ask puts the question of an agent's program.
+	Ask(now time.Time, m *protocol.SecretAsk, agent question.Agent)
 	// Withdraw takes a question back, if there is one under this id.
-	Withdraw(requestID string)
+	Withdraw(now time.Time, requestID string)
 	// FindKey returns the public key of the asker of a question that waits, or nil.
 	FindKey(requestID string) []byte
 	// AnswerElsewhere answers a question for a person elsewhere, and reports whether it waited.
-	AnswerElsewhere(requestID, by, verdict string, sealed []byte) (waited bool)
+	AnswerElsewhere(now time.Time, requestID, by, verdict string, sealed []byte) (waited bool)
 }
 
 // Recorder records what agents do, if the session is recorded. It never blocks.

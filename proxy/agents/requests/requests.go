@@ -14,7 +14,7 @@
 //	decisions    decisions.go     an owner's decisions from elsewhere
 //	typists      typists.go       an owner's keys from elsewhere; secret.go, answers to programs
 //	verifier     verifier.go      who signed a message
-//	messenger    notes.go         messages between agents and people; inbox.go, composer.go
+//	messenger    notes.go         messages between agents and people; inbox.go
 //	chatHandler  conversation.go  the conversation with a coding agent
 //	outsiders    outsiders.go     other agents' requests in it
 //	actionQueue  actions.go       the goroutine that chatHandler and outsiders act on
@@ -37,7 +37,6 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/names"
-	"terminalproxy/proxy/terminal/keys"
 )
 
 // Handler answers messages that come over the link.
@@ -107,12 +106,9 @@ func (h *Handler) SetInBackground(behind bool) { h.deliveries.inBackground.Store
 // Reclaim takes the keyboard back without the reclaim key. It runs on the pump's goroutine.
 func (h *Handler) Reclaim(now time.Time, by string) { h.decisions.reclaim(now, by) }
 
-// AddToMessage edits the user's message to an agent: m in the menu opens it, and then it gets every
-// unit that the user types, in a paste or not. It returns the bytes left for the program. It runs
-// on the pump's goroutine.
-func (h *Handler) AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool) {
-	return h.messenger.addToMessage(u, inPaste)
-}
+// OpenMessage opens a message of the user to an agent, if the menu is open. It runs on the pump's
+// goroutine.
+func (h *Handler) OpenMessage(now time.Time) (took bool) { return h.messenger.openMessage(now) }
 
 // ControlEvent reports a change of control to agents, recorder and user. It runs on the pump's
 // goroutine.
@@ -187,7 +183,7 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 	case *protocol.ChatAsk:
 		h.outsiders.handleChatAsk(m)
 	case *protocol.SecretAsk:
-		h.Desk.Ask(m)
+		h.askSecret(m)
 	case *protocol.SecretReply:
 		h.answerSecret(m)
 	case *protocol.AgentPresence:
@@ -207,7 +203,7 @@ func (h *Handler) dispatchMessage(m protocol.Message) {
 // to a request for control for the agent's next wait.
 func (h *Handler) handleCancel(m *protocol.Cancel) {
 	h.outsiders.withdrawRequests(m.RequestID, "the agent that asked took it back, or is gone")
-	h.Desk.Withdraw(m.RequestID)
+	h.Pump.Post(func(now time.Time) { h.Desk.Withdraw(now, m.RequestID) })
 	if m.Withdraw {
 		h.Pump.WithdrawInput(m.RequestID, !m.Gone)
 		h.Pump.Post(func(now time.Time) { h.Control.WithdrawRequest(now, m.RequestID) })

@@ -29,21 +29,6 @@ func TestLateRequestsGetAnAnswer(t *testing.T) {
 	}
 }
 
-// An agent that gives up, or is gone, no longer counts as asking.
-func TestARivalThatGivesUpNoLongerAsks(t *testing.T) {
-	s := newStage(nil)
-	s.machine.SetAttached(time.Now(), true)
-	for _, id := range []string{"a-1", "a-2", "a-3", "a-4"} {
-		s.handle(&protocol.ControlRequest{RequestID: id, SessionID: "sh-1", AgentID: id, AgentName: "x", Level: protocol.LevelDrive})
-	}
-	require.Equal(t, []string{"a-2", "a-3", "a-4"}, s.rivals)
-	s.mustRefuse(t, protocol.CodeNoGrant, &protocol.ControlRelease{RequestID: "r", SessionID: "sh-1", AgentID: "a-2"})
-	require.Equal(t, []string{"a-3", "a-4"}, s.rivals)
-	s.handle(&protocol.ControlRelease{RequestID: "r", SessionID: "sh-1", AgentID: "a-4", Gone: true})
-	require.Equal(t, []string{"a-3"}, s.rivals)
-	require.Equal(t, control.Asked, s.machine.Phase(), "the question is still the first agent's")
-}
-
 // As long as no one is attached who could be asked.
 func TestAnAgentNeedNotAskInItsOwnTerminal(t *testing.T) {
 	ask := func(agent string) *protocol.ControlRequest {

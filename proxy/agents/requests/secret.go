@@ -4,26 +4,54 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/question"
 )
+
+// askSecret puts a program's question to the user, as one of the agent that started the program.
+func (h *Handler) askSecret(m *protocol.SecretAsk) {
+	agent := question.Agent{Identity: "unknown"} // all unknown programs are one
+	if a := &m.Asker; a.Agent != "" {
+		agent = identifyAgent(h.book, a.AgentID, a.Agent, a.TokenID)
+	}
+	ok := h.Pump.Post(func(now time.Time) { h.Desk.Ask(now, m, agent) })
+	if !ok {
+		sendExited(h.Link, m.RequestID)
+	}
+}
 
 // answerSecret answers a program's question for an owner elsewhere. The signature names the key
 // that the answer is sealed to, so a gateway that has shown the owner another key is detected.
 func (h *Handler) answerSecret(m *protocol.SecretReply) {
-	key := h.Desk.FindKey(m.Question)
-	if key == nil {
+	refuse := func() {
 		sendError(h.Link, m.RequestID, protocol.CodeForbidden,
 			"the program does not wait for this answer")
-		return
 	}
-	signer, reason := h.verifier.verifySigner(
-		time.Now(), m.At, m.Signed(h.Started.UnixMilli(), key), m.SignatureB64)
-	switch {
-	case reason != nil:
-		sendRefusal(h.Link, m.RequestID, reason)
-	case !h.Desk.AnswerElsewhere(m.Question, signer.Name, m.Verdict, m.SealedB64):
-		sendError(h.Link, m.RequestID, protocol.CodeForbidden,
-			"the program does not wait for this answer")
-	default:
-		h.Link.Send(&protocol.Done{RequestID: m.RequestID})
+	answer := func(by string) func(now time.Time) {
+		return func(now time.Time) {
+			if h.Desk.AnswerElsewhere(now, m.Question, by, m.Verdict, m.SealedB64) {
+				h.Link.Send(&protocol.Done{RequestID: m.RequestID})
+			} else {
+				refuse()
+			}
+		}
+	}
+	ok := h.Pump.Post(func(now time.Time) {
+		key := h.Desk.FindKey(m.Question)
+		if key == nil {
+			refuse()
+			return
+		}
+		h.actions.enqueue(func(bool) { // the keys of owners are on a disk
+			signer, reason := h.verifier.verifySigner(
+				now, m.At, m.Signed(h.Started.UnixMilli(), key), m.SignatureB64)
+			if reason != nil {
+				sendRefusal(h.Link, m.RequestID, reason)
+			} else if !h.Pump.Post(answer(signer.Name)) {
+				sendExited(h.Link, m.RequestID)
+			}
+		})
+	})
+	if !ok {
+		sendExited(h.Link, m.RequestID)
 	}
 }

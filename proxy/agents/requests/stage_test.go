@@ -2,7 +2,6 @@ package requests
 
 import (
 	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +28,6 @@ type stage struct {
 	behind  bool // there is output that the model was not fed
 	blocked child.Blocked
 	noted   []string // the agents' typing that viewers were told of
-	rivals  []string // agents that ask for the keyboard which another one has
 }
 
 func newStage(change func(c *Config)) *stage {
@@ -149,13 +147,6 @@ type stagedStatus struct {
 	s *stage
 }
 
-func (t stagedStatus) NoteRival(id string, asks bool) {
-	t.s.rivals = slices.DeleteFunc(t.s.rivals, func(r string) bool { return r == id })
-	if asks {
-		t.s.rivals = append(t.s.rivals, id)
-	}
-}
-
 func (stagedStatus) NoteRequest()                         {}
 func (stagedStatus) ShowText(string)                      {}
 func (stagedStatus) LastSeenMessage() control.SeenMessage { return control.SeenMessage{} }
@@ -186,8 +177,8 @@ type stagedDesk struct {
 	answered *string // by whom
 }
 
-func (stagedDesk) Ask(*protocol.SecretAsk) {}
-func (stagedDesk) Withdraw(string)         {}
+func (stagedDesk) Ask(time.Time, *protocol.SecretAsk, control.Agent) {}
+func (stagedDesk) Withdraw(time.Time, string)                        {}
 func (d stagedDesk) FindKey(requestID string) []byte {
 	if requestID != "q" || *d.answered != "" {
 		return nil
@@ -195,7 +186,7 @@ func (d stagedDesk) FindKey(requestID string) []byte {
 	return []byte("the asker's key")
 }
 
-func (d stagedDesk) AnswerElsewhere(_, by, verdict string, sealed []byte) (waited bool) {
+func (d stagedDesk) AnswerElsewhere(_ time.Time, _, by, verdict string, sealed []byte) (waited bool) {
 	if *d.answered != "" {
 		return false
 	}

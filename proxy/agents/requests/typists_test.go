@@ -11,6 +11,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/terminal/keys"
 )
 
@@ -264,7 +265,7 @@ func TestAPagesReclaimKeyTakesBack(t *testing.T) {
 		s.mustDo(t, p.next(protocol.InputKeys, "a "+c.pressed))
 		require.Equal(t, control.Observing, s.machine.Phase())
 		s.mustDo(t, p.next(protocol.InputKeys, c.pressed))
-		require.False(t, s.machine.State(time.Now()).Menu)
+		require.False(t, s.machine.IsCurrent(question.Menu))
 		require.Empty(t, d.typedText())
 	}
 }

@@ -17,6 +17,7 @@ type deskSession struct{ authority.Session }
 
 func (deskSession) ForegroundProgram() control.Foreground  { return control.Foreground{} }
 func (deskSession) AsksForSecret() bool                    { return false }
+func (deskSession) DialogError(string) error               { return nil }
 func (deskSession) NeverRule(control.Agent) (string, bool) { return "", false }
 func (deskSession) NoteTyped()                             {}
 func (deskSession) StateChanged(control.State)             {}
@@ -56,7 +57,7 @@ func TestSentInputStandsAsLongAsItsGrant(t *testing.T) {
 		turn(func() {
 			require.NoError(t, a.Request(now, control.Request{ID: agent, Agent: control.Agent{ID: agent, Name: agent}, Level: protocol.LevelDrive}))
 		})
-		a.NoteShown(now)
+		a.NoteShown(now, a.Shown().Turn)
 		now = now.Add(2 * time.Second)
 		turn(func() { require.True(t, a.NoteGrantKey(now)) })
 		require.Equal(t, control.Granted, a.NewestState().Phase)

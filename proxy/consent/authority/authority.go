@@ -27,6 +27,9 @@ type Session interface {
 	NeverRule(agent control.Agent) (rule string, watched bool)
 	// AsksForSecret reports whether the program asks for a secret, by the present line settings.
 	AsksForSecret() bool
+	// DialogError returns [control.ErrDialog] while the program asks something that no agent may
+	// answer.
+	DialogError(agent string) error
 
 	// NoteSecretSeen notes that the program asked for a secret when an agent's input came, and
 	// NoteSecretDismissed that the user dismissed the prompt.
@@ -145,6 +148,9 @@ func (a *Authority) GrantFromOwner(now time.Time, g control.RemoteGrant) error {
 // CheckInput is described at Request. It also reads the line settings before every piece of an
 // agent's input: no event announces that a program has begun to read a password.
 func (a *Authority) CheckInput(now time.Time, agent string, epoch uint64) error {
+	if err := a.session.DialogError(agent); err != nil {
+		return err
+	}
 	a.UpdateForeground()
 	a.noteSleep(now)
 	if err := a.Machine.CheckInput(now, agent, epoch); err != nil || a.AllowsSecret() ||

@@ -22,6 +22,7 @@ type stagedSession struct {
 func (s *stagedSession) ForegroundProgram() control.Foreground  { s.say("front?"); return s.front }
 func (s *stagedSession) NeverRule(control.Agent) (string, bool) { return s.never, s.never != "" }
 func (s *stagedSession) AsksForSecret() bool                    { return s.asks }
+func (s *stagedSession) DialogError(string) error               { return nil }
 func (s *stagedSession) NoteSecretSeen()                        { s.say("secret seen") }
 func (s *stagedSession) NoteSecretDismissed()                   { s.say("secret dismissed") }
 func (s *stagedSession) NoteLineShared()                        { s.say("line shared") }
@@ -51,7 +52,7 @@ func driven(t *testing.T, s *stagedSession, oneProgram bool) (a *Authority, now 
 	t.Helper()
 	a, now = New(control.Config{Keyboard: true, OneProgram: oneProgram}, s), time.Now()
 	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
-	a.NoteShown(now)
+	a.NoteShown(now, a.Shown().Turn)
 	now = now.Add(time.Second)
 	require.True(t, a.NoteGrantKey(now))
 	a.PublishChanges(now, 0, 0)
@@ -68,7 +69,7 @@ func TestAnUnannouncedPromptStopsInputR26(t *testing.T) {
 	require.ErrorIs(t, a.CheckInput(now, "a", a.Epoch()), control.ErrSecret)
 	require.Equal(t, []string{"secret seen"}, s.heard())
 	require.ErrorIs(t, a.State(now).PauseError(), control.ErrSecret)
-	a.NoteShown(now)
+	a.NoteShown(now, a.Shown().Turn)
 	require.True(t, a.NoteGrantKey(now.Add(time.Second)))
 	require.Equal(t, []string{"secret dismissed"}, s.heard())
 	require.NoError(t, a.CheckInput(now.Add(time.Second), "a", a.Epoch()))
@@ -99,7 +100,7 @@ func TestTheUsersKeysAreReported(t *testing.T) {
 	a, now := driven(t, s, false)
 	now = now.Add(time.Minute)
 	a.OccupyLine(now, "ls")
-	a.NoteShown(now)
+	a.NoteShown(now, a.Shown().Turn)
 	require.True(t, a.NoteGrantKey(now.Add(time.Second)))
 	require.Equal(t, []string{"line shared"}, s.heard())
 	a.NoteKey(now.Add(2 * time.Second))
@@ -127,7 +128,7 @@ func TestAWokenComputerWritesNothingR70(t *testing.T) {
 		a := made()
 		slept += time.Hour // while no one asked: that is not a grant's time
 		require.NoError(t, a.Request(now, ask))
-		a.NoteShown(now)
+		a.NoteShown(now, a.Shown().Turn)
 		require.True(t, a.NoteGrantKey(now.Add(time.Second)))
 		require.NoError(t, a.CheckInput(now.Add(time.Minute), "a", a.Epoch()))
 		return a
@@ -151,7 +152,7 @@ func TestAWokenComputerWritesNothingR70(t *testing.T) {
 
 	a = made()
 	require.NoError(t, a.Request(now, ask))
-	a.NoteShown(now)
+	a.NoteShown(now, a.Shown().Turn)
 	slept += time.Hour
 	a.NoteGrantKey(later)
 	require.False(t, a.IsDriven(), "the question was over in the night")
@@ -174,7 +175,7 @@ func TestAGrantIsInForceWhenItIsReported(t *testing.T) {
 	now := time.Now()
 	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
 	a.PublishChanges(now, 0, 0)
-	a.NoteShown(now)
+	a.NoteShown(now, a.Shown().Turn)
 	a.NoteGrantKey(now.Add(time.Second))
 	a.PublishChanges(now, 0, 0)
 	a.ReclaimKey(now.Add(time.Second))
@@ -209,7 +210,7 @@ func TestAnAnnouncedProgramIsLookedAt(t *testing.T) {
 			RuleGrant: control.RuleGrant{Rule: "c:1", Level: protocol.LevelDrive, For: time.Minute, OneProgram: true, Foreground: front},
 		}))
 		require.True(t, a.IsAnnounced())
-		a.NoteShown(now)
+		a.NoteShown(now, a.Shown().Turn)
 		s.front.Group = group
 		a.Tick(now.Add(control.AnnounceFor))
 		require.Equal(t, given, a.IsDriven())

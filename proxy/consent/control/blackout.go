@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/question"
 )
 
 // Errors of CheckInput while an agent's grant pauses.
@@ -15,6 +16,14 @@ var (
 	ErrDialog = errors.New("the program asks the user something that no agent may answer")
 )
 
+// secrecy holds what the user, or a prompt for a secret, hides from agents.
+type secrecy struct {
+	secret  protocol.SecretPrompt
+	allowed bool // the user dismissed the present prompt
+	hidden  bool
+	prompt  *question.Question // about the present prompt, or nil
+}
+
 // NoteSecretPrompt notes the present secret prompt. When a prompt begins, the epoch rises, so that
 // input typed for something else cannot answer it. A grant pauses until the prompt is over. allowed
 // is set once the user has dismissed the prompt.
@@ -23,20 +32,31 @@ func (m *Machine) NoteSecretPrompt(now time.Time, asked protocol.SecretPrompt, a
 	if asked != protocol.SecretNone && m.secret == protocol.SecretNone {
 		m.epoch++
 	}
-	another := m.secret != asked && m.phase != Asked && m.menu.IsZero()
-	if dismissible := m.isDismissible(); another && dismissible {
-		m.endQuestion(now, "", false)
-	}
+	another := m.secret != asked
 	m.secret, m.allowed = asked, allowed
-	if another {
-		m.startQuestion(now) // another question, or the end of this one
+	m.updatePrompt(now, another)
+}
+
+// updatePrompt asks the user about the present prompt if the grant key answers it; another means
+// that the prompt is not the one before. A guessed prompt can always be dismissed. For a certain
+// one, the user can only allow the driving agent to answer it.
+func (m *Machine) updatePrompt(now time.Time, another bool) {
+	isAsked := m.secret == protocol.SecretSoft || m.secret == protocol.SecretHard && m.driven
+	if another || !isAsked {
+		m.Queue.End(now, m.prompt, question.Withdrawn, "")
+		m.prompt = nil
+	}
+	if isAsked && m.prompt == nil {
+		m.prompt = question.New(question.Prompt, Agent{}, func(time.Time, bool) {
+			m.prompt, m.secret, m.allowed = nil, protocol.SecretNone, true
+		})
+		m.Add(now, m.prompt)
 	}
 }
 
 // SetHidden hides the screen from agents, or shows it again. A grant pauses meanwhile. SetHidden
 // reports a change.
-func (m *Machine) SetHidden(now time.Time, on bool) bool {
-	m.Tick(now)
+func (m *situation) SetHidden(_ time.Time, on bool) bool {
 	if m.hidden == on {
 		return false
 	}
@@ -51,16 +71,22 @@ func (m *Machine) SetHidden(now time.Time, on bool) bool {
 // caller must call [Machine.NoteKey].
 func (m *Machine) ChooseInMenu(now time.Time, letter byte) (took bool) {
 	m.Tick(now)
+	offer := m.muteOffer()
 	switch {
-	case m.menu.IsZero() || !m.isAnswerable(now):
+	case !m.IsCurrent(question.Menu) || !m.IsAnswerable(now):
 		return false
 	case letter == 'h':
 		m.SetHidden(now, !m.hidden)
-	case letter != 'x' || !m.toggleMute():
+	case letter != 'x' || offer.Agent == "":
 		return false
+	case offer.Undo:
+		m.Unmute("")
+		m.lastMute = offer
+	default:
+		m.mute(now, m.LastAgent, "")
 	}
-	m.typed = now
-	m.closeMenu(now)
+	m.NoteTyped(now)
+	m.CloseMenu(now)
 	return true
 }
 
@@ -79,18 +105,6 @@ func (s State) PauseError() error {
 		return ErrSecret
 	}
 	return nil
-}
-
-// isDismissible reports whether Ctrl+G answers the present prompt. A guessed prompt can always be
-// dismissed. For a certain one, the user can only allow the driving agent to answer it.
-func (g *grant) isDismissible() bool {
-	return g.menu.IsZero() &&
-		(g.secret == protocol.SecretSoft && g.phase != Asked ||
-			g.secret == protocol.SecretHard && g.phase == Granted)
-}
-
-func (g *grant) dismissPrompt() {
-	g.secret, g.allowed, g.shown = protocol.SecretNone, true, time.Time{}
 }
 
 func (s *secrecy) pauseReason() error {

@@ -1,35 +1,26 @@
 // Package control decides who may type: the user always, an agent while the user's grant lasts. It
 // is a state machine without I/O and without its own clock. The one goroutine that writes to the
 // program asks it before every piece of agent input and tells it every key of the user, so its
-// answers are in program order with both.
+// answers are in program order with both. What it asks the user waits in a [question.Queue], among
+// the questions of others.
 package control
 
 import (
 	"errors"
-	"fmt"
+	"slices"
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/question"
 )
 
 // Times of the machine.
 const (
-	// SwallowFor is how long after the end of control the reclaim key is swallowed: people press
-	// twice and keys repeat, and a stray press would kill a program with SIGQUIT.
-	SwallowFor = 1500 * time.Millisecond
-	// SwallowMore is how much each swallowed key prolongs that: a held key repeats every 40 ms,
-	// after 650 ms at first.
-	SwallowMore = 700 * time.Millisecond
-	// MenuFor is how long the menu stays open untouched.
-	MenuFor = 10 * time.Second
 	// AskFor is how long a request stays open.
 	AskFor = 10 * time.Minute
 	// PregrantFor is how long the menu's offer to the next agent that asks stays valid.
 	PregrantFor = 2 * time.Minute
 )
-
-// maxWaiters bounds the requests of one agent that one decision answers.
-const maxWaiters = 16
 
 // Phase summarises the state of control.
 type Phase uint8
@@ -53,25 +44,8 @@ var (
 	ErrStale   = errors.New("the grant ended: the epoch is an old one")
 )
 
-// Agent identifies an agent. ID comes from the gateway, Name is for people. Identity stays the same
-// under another id: the name of its token, or the name that it gives itself; it may be "".
-//
-// Token is the name of the local token that it proved, or "".
-type Agent struct{ ID, Name, Identity, Token string }
-
-// Request is an agent's question to the user.
-type Request struct {
-	ID     string // of the message, to answer it
-	Agent  Agent
-	Level  protocol.Level
-	Reason string
-	For    time.Duration // wanted; 0 for no limit
-	// RuleGrant is the grant that a rule of the user gives it.
-	RuleGrant RuleGrant
-	// Program is the program that the agent asks with, and Parent the one that started it, both as
-	// the agent reports them.
-	Program, Parent string
-}
+// Agent identifies an agent.
+type Agent = question.Agent
 
 // Config holds the user's settings for the session.
 type Config struct {
@@ -87,90 +61,51 @@ type Config struct {
 }
 
 // Machine is the state machine. One goroutine owns it.
-type Machine struct {
+type Machine struct{ situation }
+
+// situation is what a machine knows. It answers questions about that; what changes control is in
+// the machine.
+type situation struct {
+	question.Queue
+	conf  Config
+	epoch uint64
 	grant
-	askLimits
-	swallow     time.Time // until when reclaim keys are swallowed
+	held
+	secrecy
+	promise
+	requests []*request // that wait for the user, in the order in which they came
+	asked    time.Time  // when an agent asked last
+	// absent holds the agents that have no connection, and since when.
+	absent map[string]time.Time
+
+	rulesPaused bool       // rules may not give control
+	forbidden   string     // the rule that keeps the agent out of the foreground program
+	watched     bool       // rules may keep it out of the next foreground program
+	foreground  Foreground // the last known foreground program
+	events      []Event
+	lastEnd     Event
+	latest      time.Time // the last now that the machine was given
 	left        bool      // the user has left the terminal
-	knownAgents []Agent   // agents that wrote, or asked in a conversation, the newest last
-	last        Agent     // the agent that the user last dealt with
-	lastMute    Mute      // the last muting or unmuting
+
+	lastMute Mute // the last muting or unmuting
 	// lastRemoteKey is the time of a remote person's last key. Until remoteBlockedUntil, all are
 	// rejected.
 	lastRemoteKey, remoteBlockedUntil time.Time
-	line                              string // the text of the line while it is occupied
 }
 
-// grant holds the agent that has control or asks for it, and the limits.
-type grant struct {
-	question
-	secrecy
-	conf    Config
-	phase   Phase
-	epoch   uint64
-	agent   Agent
-	level   protocol.Level
-	until   time.Time
-	reason  string
-	waiting []string      // requests that wait for the answer
-	holders []string      // requests that control was given to
-	wanted  time.Duration // requested length of the grant
-	asked   time.Time     // when the agent asked
-
-	given         Event     // who gave the agent control: By, Policy, Rule and OwnTerminal
-	ruleGrant     RuleGrant // the announced rule
-	askingProgram string    // that the agent asks with
-	rulesPaused   bool      // rules may not give control
-	forbidden     string    // the rule that keeps the agent out of the foreground program
-	watched       bool      // rules may keep it out of the next foreground program
-	absent        time.Time // since when the agent has no connection, or zero
-	yield         time.Time // until when the agent is paused
-	pregrant      protocol.Level
-	pregrantUntil time.Time     // zero: no limit
-	pregrantFor   time.Duration // longest grant from it, 0 for no limit
-	remote        RemoteGrant   // the remote owner's promise behind the pregrant, or zero
-	foreground    Foreground    // the last known foreground program
-	program       Foreground    // the grant is for it
-	events        []Event
-	lastEnd       Event
-}
-
-// question is the present question to the user, or the message that the user is writing, with the
-// times that decide whether a key is meant as the answer.
-type question struct {
-	message      Message
-	number       uint64    // counts the questions
-	ignored      uint64    // the question for which the last press of the grant key did not count
-	begun        time.Time // when the present question began
-	unexpected   bool      // it came while the user did something else
-	another      bool      // it came after another agent's question
-	menu         time.Time // when the menu was opened, or zero
-	shown        time.Time // when the present question was drawn, or zero
-	lastQuestion endedQuestion
-	typed        time.Time // the user's last key
-	pending      Confirmation
-	decided      bool      // a confirmation has ended, and TakeDecision was not called yet
-	letThrough   bool      // the user let it through
-	occupied     bool      // the agent's input waits for the user's line
-	agreed       time.Time // when the user last gave control or let something through
-	pressed      time.Time // the last press of the key in a row since
-	latest       time.Time // the last now that the machine was given
-}
-
-// secrecy holds what the user, or a prompt for a secret, hides from agents.
-type secrecy struct {
-	secret  protocol.SecretPrompt
-	allowed bool // the user dismissed the present prompt
-	hidden  bool
+// promise is the control that the next agent that asks gets without a question.
+type promise struct {
+	pregrant      protocol.Level // "" without a promise
+	pregrantUntil time.Time      // zero: no limit
+	pregrantFor   time.Duration  // longest grant from it, 0 for no limit
+	remote        RemoteGrant    // the remote owner behind it, or zero
 }
 
 // New returns a machine in the observing phase.
 func New(conf Config) *Machine {
-	m := &Machine{grant: grant{
-		question: question{number: 1},
-		conf:     conf,
-		epoch:    1,
-		pregrant: conf.Pregrant,
+	m := &Machine{situation{
+		conf: conf, epoch: 1, promise: promise{pregrant: conf.Pregrant},
+		absent: make(map[string]time.Time),
 	}}
 	m.pregrantFor = m.userLimit()
 	return m
@@ -178,248 +113,150 @@ func New(conf Config) *Machine {
 
 // Epoch returns the number that input must carry now. Every change of control increases it and it
 // is never reused: input still on its way when control ended must not match a later grant.
-func (g *grant) Epoch() uint64 { return g.epoch }
+func (m *situation) Epoch() uint64 { return m.epoch }
 
 // LastEnd returns how the newest control or request ended, for an agent that asks why it has no
 // control. It is zero before the first.
-func (g *grant) LastEnd() Event { return g.lastEnd }
+func (m *situation) LastEnd() Event { return m.lastEnd }
 
 // Phase returns the present phase.
-func (g *grant) Phase() Phase { return g.phase }
+func (m *situation) Phase() Phase {
+	switch {
+	case m.driven:
+		return Granted
+	case len(m.requests) > 0:
+		return Asked
+	}
+	return Observing
+}
 
 // IsDriven reports whether an agent has control, and IsSought whether one has it or asks for it.
-func (g *grant) IsDriven() bool { return g.phase == Granted }
+func (m *situation) IsDriven() bool { return m.driven }
 
 // IsSought is described at IsDriven.
-func (g *grant) IsSought() bool { return g.phase != Observing }
+func (m *situation) IsSought() bool { return m.Phase() != Observing }
+
+// Holder returns the agent that has control, or asks for it.
+func (m *situation) Holder() Agent {
+	if !m.driven && len(m.requests) > 0 {
+		return m.requests[0].Agent
+	}
+	return m.agent
+}
 
 // TakeEvents returns the events since the last call.
-func (g *grant) TakeEvents() []Event {
-	events := g.events
-	g.events = nil
+func (m *situation) TakeEvents() []Event {
+	events := m.events
+	m.events = nil
 	return events
-}
-
-// Request handles an agent's request for control. Its answer is an [Event], at once if the user
-// decided in advance. The error is one of this package's, or a *NotNow.
-func (m *Machine) Request(now time.Time, r Request) error {
-	m.Tick(now)
-	if m.phase != Observing && m.agent.ID != r.Agent.ID {
-		return fmt.Errorf("%w (%s): try again later", ErrBusy, m.agent.Name)
-	}
-	m.absent = time.Time{}
-	switch {
-	case m.IsMuted(r.Agent):
-		return &NotNow{Muted: true}
-	case m.phase == Granted && coversLevel(m.level, r.Level):
-		m.reportGranted([]string{r.ID})
-		return nil
-	case m.phase == Granted:
-		return fmt.Errorf("%w (you, under a lower level: release it first)", ErrBusy)
-	case m.left && m.remote == RemoteGrant{}:
-		return ErrLeft
-	case m.pregrant != "" && coversLevel(m.pregrant, r.Level) && m.remote.isFor(r.Agent):
-		if !m.joinsQuestion(r) { // the agent may have asked for more before
-			m.withdrawAsked(now)
-		}
-		m.agent, m.reason, m.waiting, m.wanted = r.Agent, r.Reason, append(m.waiting, r.ID), r.For
-		m.level, m.asked = r.Level, now
-		m.giveControl(now, m.pregrantFor, Event{By: m.remote.By, Policy: m.pregrantUntil.IsZero()})
-		return nil
-	case m.left:
-		return ErrLeft
-	case !m.conf.Keyboard:
-		return ErrNobody
-	case m.joinsQuestion(r):
-		m.addWaiting(r.ID)
-		return nil
-	}
-	if notNow := m.mayAsk(now, r.Agent); notNow != nil {
-		return notNow
-	}
-	m.withdrawAsked(now)
-	m.phase, m.agent, m.level, m.reason = Asked, r.Agent, r.Level, r.Reason
-	m.waiting, m.wanted, m.asked, m.askingProgram = []string{r.ID}, r.For, now, r.AskingProgram()
-	m.closeMenu(now)
-	m.announceByRule(r)
-	m.startQuestion(now)
-	return nil
-}
-
-// addWaiting adds a request to those that wait for the answer. Over the limit it ends the oldest.
-func (g *grant) addWaiting(id string) {
-	g.waiting = append(g.waiting, id)
-	if len(g.waiting) > maxWaiters {
-		g.reportReplaced(g.waiting[:1])
-		g.waiting = g.waiting[1:]
-	}
-}
-
-// endControl ends control, or refuses the open request.
-func (m *Machine) endControl(now time.Time, reason protocol.Reason) {
-	m.endWith(now, Event{Reason: reason})
-}
-
-func (m *Machine) endWithCause(now time.Time, reason protocol.Reason, cause Cause, by string) {
-	m.endWith(now, Event{Reason: reason, By: by, Cause: cause})
-}
-
-// endByOwner is endControl by a remote owner.
-func (m *Machine) endByOwner(now time.Time, reason protocol.Reason, by string) {
-	m.endWith(now, Event{Reason: reason, By: by})
-}
-
-// endWith is endControl with the details in event. All ends of control come here.
-func (m *Machine) endWith(now time.Time, event Event) {
-	if m.phase == Observing {
-		return
-	}
-	reason := event.Reason
-	event.Requests, event.Request = m.waiting, m.phase == Asked
-	event.Agent, event.Level, event.Epoch = m.agent, m.level, m.epoch
-	event.Absent = reason == protocol.ReasonLink && m.isAbsentTooLong(now)
-	m.lastEnd, m.last = event, m.agent
-	if reason == protocol.ReasonRefused {
-		m.lastEnd.Blocked = m.noteRefusal(now, m.agent)
-	}
-	m.events = append(m.events, m.lastEnd)
-	m.rulesPaused = m.rulesPaused || reason == protocol.ReasonRefused || reason == protocol.ReasonReclaimed
-	m.ruleGrant, m.askingProgram, m.forbidden, m.watched = RuleGrant{}, "", "", false
-	m.closeMenu(now)
-	m.endQuestion(now, m.agent.ID, m.phase == Granted)
-	m.phase, m.epoch = Observing, m.epoch+1
-	m.agent, m.level, m.reason, m.waiting, m.holders = Agent{}, "", "", nil, nil
-	m.until, m.yield, m.absent, m.given = time.Time{}, time.Time{}, time.Time{}, Event{}
-	m.occupied, m.line = false, ""
-	m.pending, m.decided, m.letThrough = Confirmation{}, false, false
-	m.startQuestion(now)
-	m.swallow = now.Add(SwallowFor)
-}
-
-// ReclaimKey notes that the user pressed the reclaim key. When it returns, no agent has the
-// keyboard or asks for it. Here as in other methods, took means that the key was for the proxy;
-// otherwise it is the program's.
-func (m *Machine) ReclaimKey(now time.Time) (took bool) {
-	m.Tick(now)
-	composing := m.message.Open
-	m.message = Message{}
-	m.typed = now
-	m.pauseRemoteTyping(now)
-	switch {
-	case m.phase == Granted:
-		m.endControl(now, protocol.ReasonReclaimed)
-	case m.phase == Asked:
-		m.endControl(now, protocol.ReasonRefused)
-	case composing:
-	case now.Before(m.swallow):
-		m.swallow = laterOf(m.swallow, now.Add(SwallowMore))
-		m.rulesPaused = true // the agent gave it back just before the user took it
-	case m.pregrant != "":
-		m.pregrant, m.remote, m.swallow, m.epoch = "", RemoteGrant{}, now.Add(SwallowFor), m.epoch+1
-		m.rulesPaused = true
-	case m.menu.IsZero():
-		m.menu = now
-		m.endWaits()
-		m.startQuestion(now)
-	case m.isAnswerable(now):
-		m.closeMenu(now)
-		return false
-	}
-	return true
-}
-
-// NoteGrantKey notes that the user pressed the grant key. It is the program's key unless a question
-// has been on the screen long enough.
-func (m *Machine) NoteGrantKey(now time.Time) (took bool) { return m.handleGrantKey(now, true) }
-
-// ConfirmInText notes that the bytes of the grant key came as part of a text, as in a paste. They
-// answer no question, and without a question they are the program's.
-func (m *Machine) ConfirmInText(now time.Time) (took bool) { return m.handleGrantKey(now, false) }
-
-func (m *Machine) handleGrantKey(now time.Time, pressed bool) (took bool) {
-	m.Tick(now)
-	answers := pressed && m.isAnswerable(now)
-	switch {
-	case m.isRepeatedPress(now):
-	case m.IsAnnounced() && answers:
-		m.giveAnnounced(now)
-		m.noteAnswer(now)
-	case m.phase == Asked && answers:
-		m.giveControl(now, m.maxKeyGrant(), Event{})
-		m.noteAnswer(now)
-	case m.phase == Observing && !m.menu.IsZero() && answers:
-		m.noteAnswer(now)
-		m.closeMenu(now)
-		m.pregrant, m.remote = protocol.LevelDrive, RemoteGrant{}
-		m.pregrantUntil, m.pregrantFor = now.Add(PregrantFor), m.maxKeyGrant()
-	case m.isConfirming() && answers:
-		m.endConfirmation(now, true)
-		m.noteAnswer(now)
-	case m.occupied && answers:
-		m.occupied, m.line, m.shown = false, "", time.Time{}
-		m.endQuestion(now, m.agent.ID, true)
-		m.noteAnswer(now)
-	case m.phase == Asked, !m.menu.IsZero(), m.isConfirming(), m.occupied:
-		// Pressed before the question could be read: it is neither an answer nor, most likely, the
-		// program's.
-		m.ignored = m.number
-	case m.isDismissible() && answers:
-		m.dismissPrompt()
-		m.noteAnswer(now)
-	case m.isDismissible() && !m.shown.IsZero():
-		// As above. A prompt that is not drawn, since there is no agent, is not a question: the key
-		// is the program's.
-		m.ignored = m.number
-	default:
-		m.NoteKey(now)
-		return false
-	}
-	return true
-}
-
-// NoteKey notes that the user typed something for the program: the menu closes and an agent that
-// drives pauses.
-func (g *grant) NoteKey(now time.Time) {
-	g.typed = now
-	g.closeMenu(now)
-	if g.phase == Granted {
-		g.yield = now.Add(g.conf.Yield)
-	}
 }
 
 // Release ends the control or the request of one agent. It reports whether the agent had either.
 func (m *Machine) Release(now time.Time, agentID string, reason protocol.Reason) bool {
-	if m.phase == Observing || m.agent.ID != agentID {
-		return false
+	if m.driven && m.agent.ID == agentID {
+		m.endGrant(now, Event{Reason: reason})
+		return true
 	}
-	m.endControl(now, reason)
-	return true
+	r := m.findRequest(agentID)
+	if r != nil {
+		m.endRequest(now, r, Event{Reason: reason})
+	}
+	return r != nil
 }
 
-// End ends control or the open request.
-func (m *Machine) End(now time.Time, reason protocol.Reason) { m.endControl(now, reason) }
+// End ends control and the open requests.
+func (m *Machine) End(now time.Time, reason protocol.Reason) { m.endAll(now, Event{Reason: reason}) }
 
-// Close ends control or the open request because the session is about to end, while its program
+// Close ends control and the open requests because the session is about to end, while its program
 // still runs.
-func (m *Machine) Close(now time.Time) { m.endWithCause(now, protocol.ReasonExited, Closing, "") }
+func (m *Machine) Close(now time.Time) {
+	m.endAll(now, Event{Reason: protocol.ReasonExited, Cause: Closing})
+}
 
-// EndSuspended ends control or the open request because the program was stopped, or went to the
+// EndSuspended ends control and the open requests because the program was stopped, or went to the
 // background.
 func (m *Machine) EndSuspended(now time.Time) {
-	m.endWithCause(now, protocol.ReasonReclaimed, Suspended, "")
+	m.endAll(now, Event{Reason: protocol.ReasonReclaimed, Cause: Suspended})
 }
 
 // EndByOverrun ends control because the user's own input can no longer be held.
 func (m *Machine) EndByOverrun(now time.Time) {
-	m.endWithCause(now, protocol.ReasonReclaimed, Flooded, "")
+	m.endAll(now, Event{Reason: protocol.ReasonReclaimed, Cause: Flooded})
+}
+
+func (m *Machine) endAll(now time.Time, event Event) {
+	requests := slices.Clone(m.requests)
+	for _, r := range requests {
+		m.endRequest(now, r, event)
+	}
+	m.endGrant(now, event)
+}
+
+// ReclaimKey notes that the user pressed the reclaim key. When it returns, no agent has the
+// keyboard, and the question that the user was asked is refused. Here as in other methods, took
+// means that the key was for the proxy; otherwise it is the program's.
+func (m *Machine) ReclaimKey(now time.Time) (took bool) {
+	m.Tick(now)
+	if !m.lastRemoteKey.IsZero() && now.Sub(m.lastRemoteKey) < RemoteKeyFor {
+		m.remoteBlockedUntil = now.Add(RemoteBlockFor)
+	}
+	driven := m.driven
+	took, free := m.Queue.NoteReclaimKey(now, driven)
+	// also if the agent gave it back just before the user took it
+	m.rulesPaused = m.rulesPaused || driven || took && !free
+	switch {
+	case driven:
+		m.endGrant(now, Event{Reason: protocol.ReasonReclaimed})
+	case free && m.pregrant != "":
+		m.promise, m.rulesPaused = promise{}, true
+		m.epoch++
+		m.NoteEnd(now, Agent{})
+	case free:
+		m.Open(now, question.New(question.Menu, Agent{}, func(now time.Time, _ bool) {
+			if len(m.requests) == 0 { // an agent that asks already is shown to the user first
+				m.promise = promise{
+					pregrant:      protocol.LevelDrive,
+					pregrantUntil: now.Add(PregrantFor),
+					pregrantFor:   m.maxKeyGrant(),
+				}
+			}
+		}))
+	}
+	return took
+}
+
+// NoteGrantKey notes that the user pressed the grant key. It is the program's key unless a question
+// has been on the screen long enough.
+func (m *Machine) NoteGrantKey(now time.Time) (took bool) { return m.handleGrantKey(now, false) }
+
+// ConfirmInText notes that the bytes of the grant key came as part of a text, as in a paste. They
+// answer no question, and without a question they are the program's.
+func (m *Machine) ConfirmInText(now time.Time) (took bool) { return m.handleGrantKey(now, true) }
+
+func (m *Machine) handleGrantKey(now time.Time, inText bool) (took bool) {
+	m.Tick(now)
+	if took = m.Queue.NoteGrantKey(now, inText); !took {
+		m.NoteKey(now)
+	}
+	return took
+}
+
+// NoteKey notes that the user typed something for the program: the menu closes and an agent that
+// drives pauses.
+func (m *Machine) NoteKey(now time.Time) {
+	m.NoteTyped(now)
+	m.CloseMenu(now)
+	if m.driven {
+		m.yield = now.Add(m.conf.Yield)
+	}
 }
 
 // KeepsTypedInput reports whether the input of the last grant stays in the program's queue. An
 // agent that lost its connection has a receipt for it, and would not learn of its removal; a
 // program that ended may have ended because of it.
-func (g *grant) KeepsTypedInput() bool {
-	return g.lastEnd.Reason == protocol.ReasonLink ||
-		g.lastEnd.Reason == protocol.ReasonExited && g.lastEnd.Cause != Closing
+func (m *situation) KeepsTypedInput() bool {
+	return m.lastEnd.Reason == protocol.ReasonLink ||
+		m.lastEnd.Reason == protocol.ReasonExited && m.lastEnd.Cause != Closing
 }
 
 // CheckInput returns why input of an agent with this epoch may not be written now: ErrNoGrant,
@@ -427,7 +264,7 @@ func (g *grant) KeepsTypedInput() bool {
 func (m *Machine) CheckInput(now time.Time, agentID string, epoch uint64) error {
 	m.Tick(now)
 	switch {
-	case m.phase != Granted, m.agent.ID != agentID:
+	case !m.driven, m.agent.ID != agentID:
 		return ErrNoGrant
 	case m.pauseReason() != nil:
 		return m.pauseReason()
@@ -438,4 +275,64 @@ func (m *Machine) CheckInput(now time.Time, agentID string, epoch uint64) error 
 }
 
 // PausedUntil returns until when agent input is held because the user typed. It may be in the past.
-func (g *grant) PausedUntil() time.Time { return g.yield }
+func (m *situation) PausedUntil() time.Time { return m.yield }
+
+// Tick ends grants, requests, menus and confirmations whose time has run out, and gives announced
+// control.
+func (m *Machine) Tick(now time.Time) {
+	m.latest = now
+	if isOver(now, m.MenuEnd()) {
+		m.CloseMenu(now)
+	}
+	switch {
+	case !m.driven:
+	case isOver(now, m.until):
+		m.endGrant(now, Event{Reason: protocol.ReasonExpired})
+	case isOver(now, m.absentEnd(m.agent)):
+		m.endGrant(now, Event{Reason: protocol.ReasonLink, Absent: true})
+	case isOver(now, m.pending.Until):
+		m.endConfirmation(now, false)
+	}
+	for _, r := range slices.Clone(m.requests) {
+		if isOver(now, r.asked.Add(AskFor)) {
+			m.endRequest(now, r, Event{Reason: protocol.ReasonExpired})
+		} else if isOver(now, m.absentEnd(r.Agent)) {
+			m.endRequest(now, r, Event{Reason: protocol.ReasonLink, Absent: true})
+		}
+	}
+	switch end := m.announceEnd(); {
+	case !isOver(now, end):
+	case now.Sub(end) > maxLate:
+		m.Restart(now)
+	default:
+		m.giveAnnounced(now, m.requests[0])
+	}
+	if m.pregrant != "" && isOver(now, m.pregrantUntil) {
+		m.promise = promise{}
+	}
+}
+
+// NextTick returns the next moment at which Tick has something to do; false means that only an
+// event from outside changes anything.
+func (m *situation) NextTick(now time.Time) (time.Time, bool) {
+	moments := []time.Time{
+		m.until, m.absentEnd(m.agent), m.announceEnd(), m.MenuEnd(), m.pregrantUntil,
+		m.pending.Until,
+	}
+	for _, r := range m.requests {
+		moments = append(moments, r.asked.Add(AskFor), m.absentEnd(r.Agent))
+	}
+	if now.Before(m.yield) { // the end of the pause is shown on the user's screen
+		moments = append(moments, m.yield)
+	}
+	var next time.Time
+	for _, t := range moments {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	return next, !next.IsZero()
+}
+
+// isOver reports whether a limit has passed; the zero time is no limit.
+func isOver(now, limit time.Time) bool { return !limit.IsZero() && !now.Before(limit) }

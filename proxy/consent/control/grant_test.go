@@ -51,13 +51,13 @@ func TestAGrantEndsR70(t *testing.T) {
 			key := made()
 			require.NoError(t, key.Request(t0, r))
 			require.Equal(t, c.lasts, key.State(t0).For, "the question says it")
-			key.NoteShown(t0)
+			seen(key, t0)
 			key.NoteGrantKey(after(time.Second))
 			ends(key, after(time.Second), c.lasts)
 
 			menu := made()
 			menu.ReclaimKey(t0)
-			menu.NoteShown(t0)
+			seen(menu, t0)
 			offered := menu.State(t0).For
 			menu.NoteGrantKey(after(time.Second))
 			require.Equal(t, offered, menu.State(after(time.Second)).For, "the menu and what it promised")
@@ -90,7 +90,7 @@ func TestADecisionHasAnAuthor(t *testing.T) {
 		c.Keyboard = true
 		m := control.New(c)
 		require.NoError(t, m.Request(t0, request("r", ada)))
-		m.NoteShown(t0)
+		seen(m, t0)
 		return m
 	}
 	owner := control.RemoteGrant{By: "grace"}

@@ -2,22 +2,10 @@ package control
 
 import (
 	"time"
-	"unicode/utf8"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/question"
 )
-
-// MaxMessage bounds a message of the user to an agent, in characters.
-const MaxMessage = 500
-
-// Message is a message to an agent that the user writes in the proxy's own line. Meanwhile the
-// user's keys edit it.
-type Message struct {
-	Open bool
-	// To is its recipient: see [Machine.MessageRecipient].
-	To   Agent
-	Text string
-}
 
 // Note is a message of an agent, or of a remote person, to the user.
 type Note struct {
@@ -39,14 +27,22 @@ type SeenMessage struct {
 
 // OpenMessage opens a message: the user pressed its key in the menu. The key is the program's
 // unless the menu has been on the screen long enough. heard is the newest message that the user
-// saw.
-func (m *Machine) OpenMessage(now time.Time, heard SeenMessage) (took bool) {
+// saw, and send gets the text.
+func (m *Machine) OpenMessage(
+	now time.Time, heard SeenMessage, send func(to Agent, text string),
+) (took bool) {
 	m.Tick(now)
-	if m.menu.IsZero() || !m.isAnswerable(now) {
+	if !m.IsCurrent(question.Menu) || !m.IsAnswerable(now) {
 		return false
 	}
-	m.closeMenu(now)
-	m.message = Message{Open: true, To: m.MessageRecipient(heard)}
+	to := m.MessageRecipient(heard)
+	c := question.New(question.Message, to, func(time.Time, bool) {})
+	c.Submit = func(_ time.Time, text []byte) bool {
+		send(to, string(text))
+		return true
+	}
+	m.NoteTyped(now)
+	m.Open(now, c)
 	return true
 }
 
@@ -54,51 +50,12 @@ func (m *Machine) OpenMessage(now time.Time, heard SeenMessage) (took bool) {
 // last, unless an agent asked after that. Otherwise it is the agent that drives or asks, or did so
 // last; at first it is zero. An end of control after a message does not count: the user ends
 // control by the key that opens the menu.
-func (g *grant) MessageRecipient(heard SeenMessage) Agent {
-	if heard.From.ID != "" && !heard.At.Before(g.asked) {
+func (m *situation) MessageRecipient(heard SeenMessage) Agent {
+	if heard.From.ID != "" && !heard.At.Before(m.asked) {
 		return heard.From
 	}
-	if g.agent == (Agent{}) {
-		return g.lastEnd.Agent
+	if a := m.Holder(); a != (Agent{}) {
+		return a
 	}
-	return g.agent
-}
-
-// NoteOwnTyping notes that the user types something for the proxy itself: a question that comes now
-// is unexpected.
-func (m *Machine) NoteOwnTyping(now time.Time) { m.typed = now }
-
-// Message returns the open message, or nil. It may be changed until the next call to the machine.
-func (q *question) Message() *Message {
-	if !q.message.Open {
-		return nil
-	}
-	return &q.message
-}
-
-// Append adds text to the message, up to its limit.
-func (d *Message) Append(text string) {
-	room := MaxMessage - utf8.RuneCountInString(d.Text)
-	for i := range text {
-		if room == 0 {
-			text = text[:i]
-			break
-		}
-		room--
-	}
-	d.Text += text
-}
-
-// DeleteLast removes the last character of the message.
-func (d *Message) DeleteLast() {
-	_, n := utf8.DecodeLastRuneInString(d.Text)
-	d.Text = d.Text[:len(d.Text)-n]
-}
-
-// TakeMessage closes the message and returns it, to be sent or not. It counts as typing for a
-// question that comes now.
-func (q *question) TakeMessage(now time.Time) Message {
-	d := q.message
-	q.message, q.typed = Message{}, now
-	return d
+	return m.lastEnd.Agent
 }

@@ -9,6 +9,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 )
 
 // A remote refusal is meant for a request: it takes no keyboard away.
@@ -53,7 +54,7 @@ func TestAnAgentIsMutedRemotely(t *testing.T) {
 				require.Equal(t, "grace", m.LastEnd().Decider())
 			}
 			require.True(t, m.IsMuted(ada))
-			var no *control.NotNow
+			var no *question.NotNow
 			require.ErrorAs(t, m.Request(after(time.Hour), request("r", ada)), &no)
 			require.True(t, no.Muted)
 
@@ -87,7 +88,7 @@ func TestMutedWithoutARequest(t *testing.T) {
 	require.Error(t, m.MuteAgent(t0, "bob", "grace"))
 	m.NoteAgent(bob)
 	require.NoError(t, m.MuteAgent(t0, "bob", "grace"))
-	var no *control.NotNow
+	var no *question.NotNow
 	require.ErrorAs(t, m.AskRefusal(t0, control.Agent{ID: "b-2", Identity: "name bob"}), &no)
 	require.True(t, no.Muted)
 
@@ -108,7 +109,7 @@ func TestMutedWithoutARequest(t *testing.T) {
 func TestRefusedInAConversation(t *testing.T) {
 	m := control.New(control.Config{Keyboard: true})
 	waits := func(now time.Time) time.Duration {
-		var no *control.NotNow
+		var no *question.NotNow
 		if err := m.AskRefusal(now, ada); err != nil {
 			require.ErrorAs(t, err, &no)
 			require.Contains(t, err.Error(), "the user refused you: you may ask again in ")
@@ -119,11 +120,11 @@ func TestRefusedInAConversation(t *testing.T) {
 	m.NoteReply(t0, ada, true)
 	require.Zero(t, waits(t0))
 	m.NoteReply(t0, ada, true)
-	require.Equal(t, control.FirstRefusalWait, waits(t0))
-	require.Zero(t, waits(after(control.FirstRefusalWait)))
+	require.Equal(t, question.FirstRefusalWait, waits(t0))
+	require.Zero(t, waits(after(question.FirstRefusalWait)))
 	for range 5 {
 		m.NoteReply(t0, ada, true)
-		require.Equal(t, control.SecondRefusalWait, waits(t0))
+		require.Equal(t, question.SecondRefusalWait, waits(t0))
 	}
 	require.NoError(t, m.AskRefusal(t0, control.Agent{ID: "b-1", Name: "bob"}), "nobody else waits for that")
 	require.NoError(t, m.Request(t0, request("r", ada)), "nor the keyboard")
@@ -137,6 +138,6 @@ func TestRefusedInAConversation(t *testing.T) {
 	later := after(30 * time.Second)
 	require.NotZero(t, waits(later))
 	m.ReclaimKey(later)
-	require.True(t, m.State(later).Menu)
+	require.True(t, m.IsCurrent(question.Menu))
 	require.Zero(t, waits(later))
 }

@@ -1,8 +1,10 @@
 package control
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"terminalproxy/protocol"
@@ -33,26 +35,29 @@ var ErrMoved = errors.New("control changed hands since the owner looked: look ag
 // changes that grant.
 func (m *Machine) GrantFromOwner(now time.Time, g RemoteGrant) error {
 	m.Tick(now)
+	r := m.findRequestWhere(func(r *request) bool { return g.isFor(r.Agent) })
 	switch {
 	case g.Epoch != 0 && g.Epoch != m.epoch:
 		return ErrMoved
-	case m.phase == Granted:
+	case m.driven:
 		return fmt.Errorf("%s has the keyboard already: take it back first", m.agent.Name)
-	case m.phase == Asked && !g.isFor(m.agent):
-		return fmt.Errorf("%s asks, and not %s", m.agent.Name, g.Agent)
-	case m.phase == Asked:
-		if g.Level != "" && coversLevel(m.level, g.Level) {
-			m.level = g.Level
+	case r != nil:
+		if g.Level != "" && coversLevel(r.Level, g.Level) {
+			r.Level = g.Level
 		}
-		m.giveControl(now, m.remoteLimit(g), Event{By: g.By})
+		m.giveControl(now, r, m.remoteLimit(g), Event{By: g.By})
 		return nil
+	case len(m.requests) > 0:
+		return fmt.Errorf("%s asks, and not %s", m.requests[0].Agent.Name, g.Agent)
 	}
-	if g.Level == "" {
-		g.Level = protocol.LevelDrive
+	m.CloseMenu(now)
+	m.promise = promise{
+		pregrant:      cmp.Or(g.Level, protocol.LevelDrive),
+		pregrantUntil: now.Add(PregrantFor),
+		pregrantFor:   m.remoteLimit(g),
+		remote:        g,
 	}
-	m.closeMenu(now)
-	m.pregrant, m.remote = g.Level, g
-	m.pregrantUntil, m.pregrantFor = now.Add(PregrantFor), m.remoteLimit(g)
+	m.remote.Level = m.pregrant
 	// invalidates the decision, which must not give control again after the promise expires
 	m.epoch++
 	return nil
@@ -62,16 +67,14 @@ func (m *Machine) GrantFromOwner(now time.Time, g RemoteGrant) error {
 // machine if by is "". When it returns, no agent has control, asks for it, has a promise of it, or
 // can get it by an owner's earlier decision. It reports whether there was anything to reclaim.
 func (m *Machine) Reclaim(now time.Time, by string) bool {
-	had := m.phase != Observing || m.pregrant != ""
-	m.pregrant, m.remote, m.pregrantUntil = "", RemoteGrant{}, time.Time{}
-	m.rulesPaused = true
-	reason := protocol.ReasonReclaimed
-	if m.phase == Asked {
-		reason = protocol.ReasonRefused // as the key would
-	}
-	if m.phase == Observing {
+	had := m.IsSought() || m.pregrant != ""
+	m.promise, m.rulesPaused = promise{}, true
+	if !m.IsSought() {
 		m.epoch++ // invalidates decisions that have not arrived yet
 	}
-	m.endByOwner(now, reason, by)
+	for _, r := range slices.Clone(m.requests) { // as the key would
+		m.endRequest(now, r, Event{Reason: protocol.ReasonRefused, By: by})
+	}
+	m.endGrant(now, Event{Reason: protocol.ReasonReclaimed, By: by})
 	return had
 }

@@ -18,7 +18,7 @@ func TestNoGrantWhileTheUserIsAway(t *testing.T) {
 	m.NoteLeft(now)
 	require.ErrorIs(t, m.Request(now, ask), control.ErrLeft)
 	require.Equal(t, control.Observing, m.Phase())
-	m.NoteReturned(now)
+	m.SetAttached(now, true)
 	require.NoError(t, m.Request(now, ask))
 	require.Equal(t, control.Granted, m.Phase())
 	m.NoteLeft(now)
@@ -29,6 +29,6 @@ func TestNoGrantWhileTheUserIsAway(t *testing.T) {
 	require.NoError(t, m.Request(now, ask))
 	require.Equal(t, control.Granted, m.Phase())
 	require.Error(t, m.AskConfirmation(now, control.Confirmation{Keys: "Enter"}), "nobody is there")
-	m.NoteReturned(now)
+	m.SetAttached(now, true)
 	require.Equal(t, control.Granted, m.Phase(), "the user sees that")
 }

@@ -14,6 +14,8 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
+	"terminalproxy/proxy/terminal/keys"
 	"terminalproxy/proxy/view/corpus"
 )
 
@@ -54,7 +56,7 @@ func (p *play) line(s corpus.Step) {
 	}
 	s.Words = s.Words[1:]
 	for range times {
-		p.now, p.question = after(at), p.Question()
+		p.now, p.question = after(at), p.Shown().Turn
 		answer := p.step(s)
 		for _, want := range s.Wants {
 			if want.Name != "" {
@@ -107,7 +109,7 @@ func yes(yes bool) string  { return map[bool]string{true: "yes", false: "no"}[ye
 
 // outcome words an error.
 func outcome(err error) string {
-	if no, ok := errors.AsType[*control.NotNow](err); ok {
+	if no, ok := errors.AsType[*question.NotNow](err); ok {
 		return fmt.Sprintf("not:%v:%d%s%s", no.For, no.Times, map[bool]string{true: ":flood"}[no.Flood], map[bool]string{true: ":muted"}[no.Muted])
 	}
 	for word, of := range map[string]error{
@@ -137,9 +139,9 @@ func (p *play) step(s corpus.Step) (answer string) {
 	case "choose":
 		return took(m.ChooseInMenu(now, s.Arg(1)[0]))
 	case "compose":
-		return took(m.OpenMessage(now, control.SeenMessage{From: agent(s.Option("heard")), At: after(p.duration(s.Option("at")))}))
+		return took(m.OpenMessage(now, control.SeenMessage{From: agent(s.Option("heard")), At: after(p.duration(s.Option("at")))}, func(control.Agent, string) {}))
 	case "send":
-		m.TakeMessage(now)
+		m.AddKey(now, keys.Unit{Kind: keys.Key, Bytes: []byte("x\r")}, false)
 	case "key":
 		m.NoteKey(now)
 	case "elsewhere": // a person types
@@ -149,7 +151,7 @@ func (p *play) step(s corpus.Step) (answer string) {
 		}
 		return outcome(m.NoteRemoteTyping(now, at))
 	case "shown":
-		m.NoteShown(now)
+		seen(m, now)
 	case "tick":
 		m.Tick(now)
 	case "request", "own":
@@ -242,7 +244,7 @@ func (p *play) fact(name string) string {
 	case "epoch":
 		return fmt.Sprintf("%+d", p.Epoch()-p.epoch)
 	case "question":
-		return map[bool]string{true: "same", false: "new"}[p.Question() == p.question]
+		return map[bool]string{true: "same", false: "new"}[p.Shown().Turn == p.question]
 	case "decision":
 		return decision(p.Machine)
 	case "secret":
@@ -250,7 +252,7 @@ func (p *play) fact(name string) string {
 	case "mute":
 		return map[bool]string{true: "undo:"}[s.Mute.Undo] + s.Mute.Agent
 	case "to":
-		return s.Message.To.Name
+		return s.Question.Agent.Name
 	case "line":
 		return s.Line
 	case "program":
@@ -260,8 +262,8 @@ func (p *play) fact(name string) string {
 		return s.OtherProgram
 	}
 	facts := map[string]bool{
-		"another": s.Another, "asks": s.HasQuestion(), "composing": p.Message() != nil, "hidden": s.Hidden, "pregrant": s.Pregrant, "allowed": p.AllowsSecret(),
-		"barred": s.PauseError() != nil, "occupied": p.IsLineOccupied() && s.Occupied, "again": s.GrantKeyIgnored,
+		"another": s.Question.Another, "asks": s.Question.Kind > question.Message, "composing": p.IsCurrent(question.Message), "hidden": s.Hidden, "pregrant": s.Pregrant, "allowed": p.AllowsSecret(),
+		"barred": s.PauseError() != nil, "occupied": p.IsLineOccupied() && s.Occupied, "again": s.Question.Ignored,
 	}
 	require.Contains(p.t, facts, name)
 	return yes(facts[name])

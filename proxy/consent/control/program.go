@@ -19,39 +19,39 @@ func (f Foreground) isSameProgram(other Foreground) bool {
 // SetForeground sets the program that has the terminal now. A grant for one program is for the one
 // that has the terminal when control is given. So SetForeground must come before anything that may
 // give control, and before every piece of input.
-func (g *grant) SetForeground(f Foreground) { g.foreground = f }
+func (m *situation) SetForeground(f Foreground) { m.foreground = f }
 
 // IsPausedByProgram reports whether control pauses because the foreground program is not the one
 // that the grant is for, or because a rule of the user excludes the agent from it. An unknown
 // program counts as a different one.
-func (g *grant) IsPausedByProgram() bool {
+func (m *situation) IsPausedByProgram() bool {
 	switch {
-	case g.phase != Granted:
+	case !m.driven:
 		return false
-	case g.forbidden != "":
+	case m.forbidden != "":
 		return true
 	// a rule gave control, and no person saw the program: an unknown program counts as a different
 	// one
-	case g.given.OneProgram:
-		return g.foreground.Group != g.program.Group || g.foreground.File != g.program.File
+	case m.given.OneProgram:
+		return m.foreground.Group != m.program.Group || m.foreground.File != m.program.File
 	}
-	return g.conf.OneProgram && !g.foreground.isSameProgram(g.program)
+	return m.conf.OneProgram && !m.foreground.isSameProgram(m.program)
 }
 
 // grantedTo names the program that the grant is for, or returns "" if it is for every program.
-func (g *grant) grantedTo() string {
-	if g.phase != Granted || g.forbidden != "" || !g.conf.OneProgram && !g.given.OneProgram {
+func (m *situation) grantedTo() string {
+	if !m.driven || m.forbidden != "" || !m.conf.OneProgram && !m.given.OneProgram {
 		return ""
 	}
-	return displayName(g.program)
+	return displayName(m.program)
 }
 
 // pausingProgram names the foreground program that makes the grant pause, or returns "".
-func (g *grant) pausingProgram() string {
-	if !g.IsPausedByProgram() {
+func (m *situation) pausingProgram() string {
+	if !m.IsPausedByProgram() {
 		return ""
 	}
-	return displayName(g.foreground)
+	return displayName(m.foreground)
 }
 
 func displayName(f Foreground) string {

@@ -27,15 +27,8 @@ func (m *Machine) NoteRemoteTyping(now, at time.Time) error {
 		return ErrTakenBack
 	}
 	m.lastRemoteKey = now
-	if m.phase == Granted {
+	if m.driven {
 		m.yield = now.Add(m.conf.Yield)
 	}
 	return nil
-}
-
-// pauseRemoteTyping blocks remote people who have just typed: the user pressed the reclaim key.
-func (m *Machine) pauseRemoteTyping(now time.Time) {
-	if isWithin(now, m.lastRemoteKey, RemoteKeyFor) {
-		m.remoteBlockedUntil = now.Add(RemoteBlockFor)
-	}
 }

@@ -47,45 +47,54 @@ func (e *NeverError) Error() string {
 // SetForbidden sets the user's rule by which the agent that has control, or asks for it, may never
 // type into the foreground program; "" without one. Control pauses meanwhile, even if the user gave
 // it. watched means that such rules exist for the agent.
-func (g *grant) SetForbidden(rule string, watched bool) { g.forbidden, g.watched = rule, watched }
-
-// Holder returns the agent that has control, or asks for it.
-func (g *grant) Holder() Agent { return g.agent }
+func (m *situation) SetForbidden(rule string, watched bool) { m.forbidden, m.watched = rule, watched }
 
 // IsBoundToProgram reports whether control is for one program, by a rule.
-func (g *grant) IsBoundToProgram() bool { return g.given.OneProgram || g.ruleGrant.OneProgram }
+func (m *situation) IsBoundToProgram() bool {
+	return m.given.OneProgram || m.IsAnnounced() && m.requests[0].RuleGrant.OneProgram
+}
 
 // IsAnnounced reports whether control is about to be given by a rule.
-func (g *grant) IsAnnounced() bool { return g.phase == Asked && g.ruleGrant.Rule != "" }
+func (m *situation) IsAnnounced() bool {
+	return !m.driven && len(m.requests) > 0 && m.requests[0].isAnnounced()
+}
+
+func (r *request) isAnnounced() bool { return r.RuleGrant.Rule != "" }
 
 // announceEnd returns when an announced rule gives control. It is zero until an announcement is
 // seen.
-func (g *grant) announceEnd() time.Time {
-	if !g.IsAnnounced() || g.shown.IsZero() {
+func (m *situation) announceEnd() time.Time {
+	if !m.IsAnnounced() {
 		return time.Time{}
 	}
-	return g.shown.Add(AnnounceFor)
-}
-
-// announceByRule begins the announcement of a request that a rule allows. Once the user takes
-// control back or refuses it, rules pause until the user gives control again: the user wanted to be
-// asked.
-func (g *grant) announceByRule(r Request) {
-	if !g.rulesPaused && r.RuleGrant.allowsGrant(r.Level, g.foreground) {
-		g.ruleGrant = r.RuleGrant
+	shown := m.ShownSince(m.requests[0].question)
+	if shown.IsZero() {
+		return time.Time{}
 	}
+	return shown.Add(AnnounceFor)
 }
 
-// giveAnnounced gives the announced control. If the rule does not allow it for the program that has
-// the terminal now, it asks the user.
-func (m *Machine) giveAnnounced(now time.Time) {
-	a := m.ruleGrant
-	if m.forbidden != "" || !a.allowsGrant(m.level, m.foreground) {
-		m.ruleGrant = RuleGrant{}
-		m.startQuestion(now)
+// mayAnnounce reports whether a rule allows a request. Once the user takes control back or refuses
+// it, rules pause until the user gives control again: the user wanted to be asked.
+func (m *situation) mayAnnounce(r *request) bool {
+	return !m.rulesPaused && r.RuleGrant.allowsGrant(r.Level, m.foreground)
+}
+
+// giveAnnounced gives the announced control. If the rule does not allow it by now, for the program
+// that has the terminal, it asks the user.
+func (m *Machine) giveAnnounced(now time.Time, r *request) {
+	rule := r.RuleGrant
+	if m.forbidden == "" && m.mayAnnounce(r) {
+		m.giveControl(now, r, shorterLimit(rule.For, m.userLimit()),
+			Event{Rule: rule.Rule, OneProgram: rule.OneProgram})
 		return
 	}
-	m.giveControl(now, shorterLimit(a.For, m.userLimit()), Event{Rule: a.Rule, OneProgram: a.OneProgram})
+	r.RuleGrant, r.question.Unasked = RuleGrant{}, false
+	if m.Current() == r.question {
+		m.Restart(now)
+	} else { // the user's key has ended it
+		m.Add(now, r.question)
+	}
 }
 
 // AskingProgram returns the program that the agent asks with, as the agent reports it, such as
@@ -99,6 +108,6 @@ func (r Request) AskingProgram() string {
 
 // DependsOnProgram reports whether the grant of the agent that has control depends on the program
 // that has the terminal.
-func (g *grant) DependsOnProgram() bool {
-	return g.phase == Granted && (g.conf.OneProgram || g.watched || g.given.OneProgram)
+func (m *situation) DependsOnProgram() bool {
+	return m.driven && (m.conf.OneProgram || m.watched || m.given.OneProgram)
 }

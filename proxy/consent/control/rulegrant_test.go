@@ -34,7 +34,7 @@ func TestARuleIsAnnouncedAndThenGives(t *testing.T) {
 	require.True(t, m.IsAnnounced())
 	m.Tick(after(time.Minute))
 	require.False(t, m.IsDriven(), "nobody has seen it")
-	m.NoteShown(after(time.Minute))
+	seen(m, after(time.Minute))
 	next, _ := m.NextTick(after(time.Minute))
 	require.Equal(t, after(time.Minute+control.AnnounceFor), next)
 	m.Tick(next.Add(-time.Millisecond))
@@ -64,14 +64,14 @@ func TestARuleIsAnnouncedAndThenGives(t *testing.T) {
 // While it was stopped, it read no key that refuses.
 func TestAStoppedProxyAnnouncesAnew(t *testing.T) {
 	m := watching(t, ruled(protocol.LevelDrive))
-	m.NoteShown(t0)
-	question := m.Question()
+	seen(m, t0)
+	question := m.Shown().Turn
 	m.Tick(after(time.Minute))
 	require.True(t, m.IsAnnounced())
-	require.NotEqual(t, question, m.Question(), "it is drawn anew")
+	require.NotEqual(t, question, m.Shown().Turn, "it is drawn anew")
 	m.Tick(after(2 * time.Minute))
 	require.False(t, m.IsDriven(), "nobody has seen it")
-	m.NoteShown(after(2 * time.Minute))
+	seen(m, after(2*time.Minute))
 	m.Tick(after(2*time.Minute + control.AnnounceFor))
 	require.True(t, m.IsDriven())
 }
@@ -98,13 +98,13 @@ func TestARuleDoesNotGive(t *testing.T) {
 		"never":               func(m *control.Machine) { m.SetForbidden("c:9", true) },
 	} {
 		m := watching(t, ruled(protocol.LevelDrive))
-		question := m.Question()
-		m.NoteShown(t0)
+		question := m.Shown().Turn
+		seen(m, t0)
 		change(m)
 		m.Tick(after(control.AnnounceFor))
 		require.Equal(t, control.Asked, m.Phase(), name)
 		require.False(t, m.IsAnnounced(), name)
-		require.NotEqual(t, question, m.Question(), "%s: it is drawn anew", name)
+		require.NotEqual(t, question, m.Shown().Turn, "%s: it is drawn anew", name)
 		m.Tick(after(time.Minute))
 		require.False(t, m.IsDriven(), name)
 	}
@@ -125,13 +125,20 @@ func TestRulesRestAfterANo(t *testing.T) {
 			m.Release(after(4*time.Second), "a", protocol.ReasonReleased)
 			m.ReclaimKey(after(4*time.Second + 200*time.Millisecond))
 		},
+		"at the next announcement, just after": func(m *control.Machine, _ time.Time) {
+			m.Tick(after(control.AnnounceFor))
+			m.Release(after(4*time.Second), "a", protocol.ReasonReleased)
+			require.NoError(t, m.Request(after(4100*time.Millisecond), ruled(protocol.LevelDrive)))
+			require.True(t, m.IsAnnounced())
+			m.ReclaimKey(after(4200 * time.Millisecond))
+		},
 		"while nobody had it": func(m *control.Machine, now time.Time) {
 			m.Release(now, "a", protocol.ReasonReleased)
 			m.Reclaim(now, "")
 		},
 	} {
 		m := watching(t, ruled(protocol.LevelDrive))
-		m.NoteShown(t0)
+		seen(m, t0)
 		no(m, after(time.Second))
 		require.Equal(t, control.Observing, m.Phase(), name)
 		other := ruled(protocol.LevelDrive)
@@ -139,7 +146,7 @@ func TestRulesRestAfterANo(t *testing.T) {
 		now := after(time.Minute)
 		require.NoError(t, m.Request(now, other), name)
 		require.False(t, m.IsAnnounced(), name)
-		m.NoteShown(now)
+		seen(m, now)
 		require.True(t, m.NoteGrantKey(now.Add(2*time.Second)), name)
 		require.True(t, m.IsDriven(), name)
 		require.False(t, m.State(now).Guarded, "%s: the user gave it, for every program", name)
@@ -149,7 +156,7 @@ func TestRulesRestAfterANo(t *testing.T) {
 	}
 	// Rules do not pause when the agent itself released control.
 	m := watching(t, ruled(protocol.LevelDrive))
-	m.NoteShown(t0)
+	seen(m, t0)
 	m.Tick(after(control.AnnounceFor))
 	m.Release(after(4*time.Second), "a", protocol.ReasonReleased)
 	require.NoError(t, m.Request(after(time.Minute), ruled(protocol.LevelDrive)))
@@ -186,7 +193,7 @@ func TestNeverPausesAnExistingGrant(t *testing.T) {
 // The key grants it at once, and only that.
 func TestTheKeyGivesWhatIsAnnounced(t *testing.T) {
 	m := watching(t, ruled(protocol.LevelDrive))
-	m.NoteShown(t0)
+	seen(m, t0)
 	require.True(t, m.NoteGrantKey(after(time.Second)))
 	require.True(t, m.IsDriven())
 	require.Equal(t, after(time.Second+5*time.Minute), m.State(t0).Until)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/consent/question"
 )
 
 // State is the machine's state for observers.
@@ -16,9 +17,10 @@ type State struct {
 	// For is the length of the requested grant, or of one that the menu offers or has promised. 0
 	// means until it is taken back.
 	For time.Duration
-	// Another is set if another agent asked for something, or had control, just before this one
-	// asked.
-	Another bool
+	// Question is what the user is asked now.
+	Question question.Shown
+	// Asking counts the other agents that ask for control while one has it.
+	Asking int
 	// Mute is the menu's offer about the last agent, and Muted the last muting or unmuting.
 	Mute, Muted Mute
 	// MutedNames names the muted agents, separated by commas.
@@ -26,9 +28,6 @@ type State struct {
 	// Reason is the asking agent's own words, and Asked since when it asks, or zero.
 	Reason string
 	Asked  time.Time
-	// Menu means that the proxy's menu is open: the user pressed the reclaim key with nothing to
-	// reclaim.
-	Menu bool
 	// Pregrant means that the user promised control, in the menu, to the next agent that asks. A
 	// promise from the command line is not shown here.
 	Pregrant bool
@@ -52,60 +51,43 @@ type State struct {
 	// the program with which it asks.
 	RuleGrant     RuleGrant
 	AskingProgram string
-	// Message is the message that the user is writing, if any.
-	Message Message
-	// Secret is the present secret prompt. Dismissible means that Ctrl+G denies it, or lets the
-	// agent answer.
-	Secret      protocol.SecretPrompt
-	Dismissible bool
+	// Secret is the present secret prompt.
+	Secret protocol.SecretPrompt
 	// Hidden means that the user hides the screen from agents.
 	Hidden bool
-	// GrantKeyIgnored is set if the last press of the grant key did not count: it came too soon, or
-	// as part of a text.
-	GrantKeyIgnored bool
-	// Question counts the questions to the user (requests, menus, confirmations, prompts) to tell
-	// them apart.
-	Question uint64
-}
-
-// HasQuestion reports whether a question to the user is open, apart from secret prompts.
-func (s State) HasQuestion() bool {
-	return !s.Message.Open && (s.Phase == Asked || s.Menu || s.Pending.Keys != "" || s.Occupied)
 }
 
 // State returns the machine's state at now.
-func (m *Machine) State(now time.Time) State {
+func (m *situation) State(now time.Time) State {
 	s := State{
-		RemotePregrant:  m.remote,
-		Phase:           m.phase,
-		Epoch:           m.epoch,
-		Agent:           m.agent,
-		Level:           m.level,
-		Until:           m.until,
-		For:             m.offeredLength(),
-		Reason:          m.reason,
-		Another:         m.phase == Asked && m.another,
-		Mute:            m.muteOffer(),
-		Muted:           m.lastMute,
-		MutedNames:      m.mutedNames(),
-		Menu:            !m.menu.IsZero(),
-		Pregrant:        m.phase == Observing && m.pregrant != "" && !m.pregrantUntil.IsZero(),
-		Paused:          m.phase == Granted && now.Before(m.yield),
-		Pending:         m.pending,
-		Occupied:        m.occupied,
-		Line:            m.line,
-		Question:        m.number,
-		Program:         m.grantedTo(),
-		OtherProgram:    m.pausingProgram(),
-		Guarded:         m.DependsOnProgram(),
-		Message:         m.message,
-		Secret:          m.secret,
-		Dismissible:     m.isDismissible(),
-		Hidden:          m.hidden,
-		GrantKeyIgnored: m.ignored == m.number,
+		Question:       m.Shown(),
+		RemotePregrant: m.remote,
+		Phase:          m.Phase(),
+		Epoch:          m.epoch,
+		Agent:          m.Holder(),
+		Level:          m.level,
+		Until:          m.until,
+		For:            m.offeredLength(),
+		Mute:           m.muteOffer(),
+		Muted:          m.lastMute,
+		MutedNames:     m.MutedNames(),
+		Pregrant:       !m.IsSought() && m.pregrant != "" && !m.pregrantUntil.IsZero(),
+		Paused:         m.driven && now.Before(m.yield),
+		Pending:        m.pending,
+		Occupied:       m.occupied,
+		Line:           m.line,
+		Program:        m.grantedTo(),
+		OtherProgram:   m.pausingProgram(),
+		Guarded:        m.DependsOnProgram(),
+		Secret:         m.secret,
+		Hidden:         m.hidden,
 	}
-	if m.phase == Asked {
-		s.Asked, s.RuleGrant, s.AskingProgram = m.asked, m.ruleGrant, m.askingProgram
+	if m.driven {
+		s.Asking = len(m.requests)
+	} else if len(m.requests) > 0 {
+		r := m.requests[0]
+		s.Level, s.Reason, s.Asked = r.Level, r.Reason, r.asked
+		s.RuleGrant, s.AskingProgram = r.RuleGrant, r.AskingProgram()
 	}
 	if m.IsPausedByProgram() {
 		s.NeverRule = m.forbidden

@@ -13,6 +13,7 @@ import (
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/pump"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/view/corpus"
 )
 
@@ -38,8 +39,8 @@ func (w *world) hold(j *job) *[]pump.Line {
 
 // confirmHeld makes the user confirm what has been on the screen long enough.
 func (w *world) confirmHeld() {
-	w.ctl.NoteShown(time.Now())
-	w.sleep(control.MinShown)
+	w.ctl.NoteShown(time.Now(), w.ctl.Shown().Turn)
+	w.sleep(question.MinShownUnexpected)
 	w.press("\x07")
 }
 

@@ -145,7 +145,7 @@ func (p *play) step(s corpus.Step) {
 	case "closes":
 		p.pump.Post(p.ctl.Close)
 	case "shown":
-		p.ctl.NoteShown(time.Now())
+		p.ctl.NoteShown(time.Now(), p.ctl.Shown().Turn)
 	case "lets":
 		p.confirmHeld()
 	case "grant":

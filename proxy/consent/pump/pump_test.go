@@ -222,7 +222,7 @@ func TestReceiptsAlwaysMatch(t *testing.T) {
 				case 7:
 					if r.IntN(6) == 0 {
 						w.press("\x1c")
-						w.ctl.NoteShown(time.Now())
+						w.ctl.NoteShown(time.Now(), w.ctl.Shown().Turn)
 					}
 				}
 			}

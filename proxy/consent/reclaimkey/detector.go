@@ -44,9 +44,9 @@ type Detector struct {
 type KeyHandler interface {
 	// NoteActivity notes that a person pressed a key or pasted.
 	NoteActivity()
-	// AddToMessage reports whether a unit belongs to a message that the user writes, and returns
-	// the part that does not.
-	AddToMessage(u keys.Unit, inPaste bool) (rest []byte, took bool)
+	// AddKey reports whether a unit belongs to what the user writes for the proxy, and returns the
+	// part that does not.
+	AddKey(u keys.Unit, inPaste bool) (rest []byte, took bool)
 	// ChooseInMenu reports whether a letter was for the proxy.
 	ChooseInMenu(letter byte) bool
 }
@@ -86,7 +86,7 @@ func (d *Detector) passUnit(u keys.Unit, emit func(pump.Unit)) {
 	if u.Kind == keys.Reply && (d.passAnswer(u.Bytes) || d.dropAnswers) {
 		return
 	}
-	if rest, took := d.proxy.AddToMessage(u, d.IsInPaste()); took {
+	if rest, took := d.proxy.AddKey(u, d.IsInPaste()); took {
 		if len(rest) == 0 {
 			return
 		}

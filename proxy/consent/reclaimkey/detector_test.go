@@ -79,6 +79,6 @@ func TestTheUsersKeysAreCountedR78(t *testing.T) {
 // noTypist is a user who wants nothing of the proxy.
 type noTypist struct{}
 
-func (noTypist) NoteActivity()                               {}
-func (noTypist) AddToMessage(keys.Unit, bool) ([]byte, bool) { return nil, false }
-func (noTypist) ChooseInMenu(byte) bool                      { return false }
+func (noTypist) NoteActivity()                         {}
+func (noTypist) AddKey(keys.Unit, bool) ([]byte, bool) { return nil, false }
+func (noTypist) ChooseInMenu(byte) bool                { return false }

@@ -8,6 +8,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/terminal/keys"
 	"terminalproxy/proxy/terminal/screen"
 )
@@ -211,7 +212,7 @@ func (a *Clients) fitSession(c *client) {
 func (a *Clients) typeInput(now time.Time, m *protocol.ViewerInput) {
 	switch {
 	case a.clients[m.ViewerID] == nil:
-	case isDetachKey(m.DataB64) && a.Control.State(now).Menu:
+	case isDetachKey(m.DataB64) && a.Control.State(now).Question.Kind == question.Menu:
 		a.Control.NoteKey(now) // the menu is answered
 		a.removeClient(now, m.ViewerID)
 		// when it is known that the menu is closed

@@ -13,6 +13,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/terminal/screen"
 )
 
@@ -77,7 +78,7 @@ func (l *ledger) TypeKeys(_ time.Time, p []byte) bool {
 
 func (l *ledger) State(time.Time) control.State         { return l.state }
 func (l *ledger) SetAttached(_ time.Time, anybody bool) { l.note("attached %v", anybody) }
-func (l *ledger) NoteKey(time.Time)                     { l.note("key"); l.state.Menu = false }
+func (l *ledger) NoteKey(time.Time)                     { l.note("key"); l.state.Question.Kind = question.None }
 func (l *ledger) Repaint()                              { l.note("repaint") }
 func (l *ledger) ResendScreen()                         { l.note("renew") }
 func (l *ledger) NoteCaughtUp()                         { l.note("caught up") }
@@ -167,7 +168,7 @@ func TestTheKeyThatDetaches(t *testing.T) {
 	l.took()
 	l.types("v-1", "d")
 	require.Equal(t, []string{"type d"}, l.took(), "without the menu it is the program's")
-	l.state.Menu = true
+	l.state.Question.Kind = question.Menu
 	l.types("v-1", "d")
 	require.Equal(t, []string{"key", "0 attached", "attached false", "repaint"}, l.took())
 	l.clients.Output.NoteDrawn()

@@ -2,36 +2,24 @@
 // ask for: a sudo, git or ssh that an agent runs elsewhere. The typed answer reaches neither the
 // session's program nor its recording, and leaves the proxy only sealed to the program that asked.
 //
-// words.go words a question, and keys.go handles the user's keys. The package must not depend on
-// how anything is drawn, who may type in the session, or how messages travel.
+// words.go words a question. It waits among others in a [question.Queue], on whose line the user
+// types the answer. The package must not depend on how anything is drawn, who may type in the
+// session, or how messages travel.
 package desk
 
 import (
 	"crypto/ecdh"
 	"crypto/hpke"
-	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 )
 
-// Bounds of questions.
-const (
-	maxQuestions = 8
-	// lostFor is how long a question stays when the gateway is lost: its program repeats it when it
-	// reconnects.
-	lostFor = 5 * time.Second
-	// strayFor is how long keys are dropped after a press of the answer key that did not count, and
-	// after each dropped key: a person who has not noticed types the password.
-	strayFor = 2 * time.Second
-)
-
-// FirstNumber precedes the number of the first question, so that the numbers differ from those of
-// control's questions.
-const FirstNumber = uint64(1) << 63
+// lostFor is how long a question stays when the gateway is lost: its program repeats it when it
+// reconnects.
+const lostFor = 5 * time.Second
 
 // withdrawn is the fate of a question beside the verdicts of the wire.
 const withdrawn = "withdrawn"
@@ -45,11 +33,13 @@ type Outcome struct {
 	Took                            time.Duration
 }
 
-// Config connects a [Desk]. Its functions return at once, and may be called on any goroutine.
+// Config connects a [Desk]. Its functions return at once.
 type Config struct {
 	SessionID string
+	Queue     *question.Queue
 	Send      func(protocol.Message)
-	Repaint   func()
+	// Post runs do on the goroutine that owns the desk and the queue, if that has not ended.
+	Post func(do func(now time.Time)) bool
 	// CanAsk reports whether a person can read a question here, and answer it.
 	CanAsk func() bool
 	// CanAskElsewhere reports whether a person who is not here may answer.
@@ -60,78 +50,64 @@ type Config struct {
 	Ended func(Outcome)
 	// Home is the user's home directory, which texts write as ~.
 	Home string
-	// Answer and Refuse return the labels of the keys.
-	Answer, Refuse func() string
 }
 
-// question is a program's question that waits for the user.
-type question struct {
-	ask  *protocol.SecretAsk
-	to   hpke.PublicKey
-	came time.Time
-	lost time.Time // since when the gateway is, or zero
-	// words is the question's text, "" before it is needed.
-	words string
+// ask is a program that waits for an answer.
+type ask struct {
+	*protocol.SecretAsk
+	to       hpke.PublicKey
+	came     time.Time
+	lost     time.Time // since when the gateway is, or zero
+	question *question.Question
 }
 
-// Desk holds the questions. Its methods are safe for concurrent use.
+// Desk holds the programs that wait. One goroutine owns it.
 type Desk struct {
 	conf Config
-
-	mu     sync.Mutex
-	queue  []*question // the first one is shown
-	number uint64      // of the first question; a new one each time that it is shown again
-	shown  time.Time   // since when it can be read, or zero
-	small  bool        // the line says only that the window has no room for it
-	begun  time.Time   // when its turn came
-	// ignored is the number of the question for which the last press of the answer's key did not
-	// count.
-	ignored uint64
-	typed   time.Time // the user's last key for the program
-	stray   time.Time // until when keys go nowhere
-	swallow time.Time // until when further presses of the refuse key are dropped
-
-	open bool   // the user types an answer
-	text []byte // of that answer
-	gone string // says why that answer goes nowhere, or ""
-	lost *time.Timer
+	asks []*ask
 }
 
 // New returns a desk without questions.
-func New(conf Config) *Desk {
-	return &Desk{conf: conf, number: FirstNumber}
-}
+func New(conf Config) *Desk { return &Desk{conf: conf} }
 
-// Ask adds a question. A question that cannot be asked is answered at once.
-func (d *Desk) Ask(m *protocol.SecretAsk) {
-	refuse := func(code protocol.Code, format string, args ...any) {
-		d.conf.Send(&protocol.Error{
-			RequestID: m.RequestID, Code: code, Message: fmt.Sprintf(format, args...),
-		})
-	}
+// Ask puts a question of an agent's program to the user. A question that cannot be asked is
+// answered at once.
+func (d *Desk) Ask(now time.Time, m *protocol.SecretAsk, agent question.Agent) {
 	to, err := publicKey(m.PublicKeyB64)
+	text := d.wordQuestion(m, agent)
+	same := d.findSame(m, text)
+	refuse := func(code protocol.Code, message string) {
+		d.conf.Send(&protocol.Error{RequestID: m.RequestID, Code: code, Message: message})
+	}
 	switch {
 	case err != nil:
-		refuse(protocol.CodeBadMessage, "publicKeyB64: %v", err)
-		return
+		refuse(protocol.CodeBadMessage, "publicKeyB64: "+err.Error())
 	case !d.conf.CanAsk() && !d.isForPages(m):
 		refuse(protocol.CodeUnavailable, "no one is at this session's terminal")
-		return
-	}
-	d.mu.Lock()
-	defer d.conf.Repaint()
-	defer d.mu.Unlock()
-	switch q := d.findSameLocked(m); {
-	case q != nil: // it came by another way: the user's text stays
-		q.ask, q.to, q.lost, q.words = m, to, time.Time{}, ""
-	case len(d.queue) >= maxQuestions:
-		refuse(protocol.CodeBusy, "%d questions wait for the user already", len(d.queue))
+	case same != nil: // it came by another way: the user's text stays
+		same.SecretAsk, same.to, same.lost = m, to, time.Time{}
 	default:
-		d.queue = append(d.queue, &question{ask: m, to: to, came: time.Now()})
-		if len(d.queue) == 1 {
-			d.beginLocked()
+		if notNow := d.conf.Queue.Admit(now, agent); notNow != nil {
+			d.conf.Send(notNow.Refusal(m.RequestID))
+			return
 		}
+		a := &ask{SecretAsk: m, to: to, came: now}
+		a.question = question.New(kinds[m.Kind], agent, func(now time.Time, yes bool) {
+			d.answer(now, a, yes)
+		})
+		a.question.Text = text
+		a.question.Submit = func(now time.Time, text []byte) bool {
+			return a.lost.IsZero() && d.sealAnswer(now, a, text)
+		}
+		d.asks = append(d.asks, a)
+		d.conf.Queue.Add(now, a.question)
 	}
+}
+
+var kinds = map[string]question.Kind{
+	protocol.SecretHidden:  question.Secret,
+	protocol.SecretText:    question.Text,
+	protocol.SecretConfirm: question.Confirm,
 }
 
 // isForPages reports whether a question can be answered without a person at the terminal.
@@ -147,183 +123,143 @@ func publicKey(b []byte) (hpke.PublicKey, error) {
 	return hpke.NewDHKEMPublicKey(public)
 }
 
-// findSameLocked returns the question that m repeats: of the same process with the same words,
-// under its id or while the gateway is lost. A question that the user has read must not become
-// another program's.
-func (d *Desk) findSameLocked(m *protocol.SecretAsk) *question {
-	at := slices.IndexFunc(d.queue, func(q *question) bool {
-		a, b := q.ask.Asker, m.Asker
-		return (q.ask.RequestID == m.RequestID || !q.lost.IsZero()) &&
-			a.Pid == b.Pid && a.Started == b.Started &&
-			q.ask.Prompt == m.Prompt && q.ask.Kind == m.Kind
-	})
+func (d *Desk) find(isMeant func(*ask) bool) *ask {
+	at := slices.IndexFunc(d.asks, isMeant)
 	if at < 0 {
 		return nil
 	}
-	return d.queue[at]
+	return d.asks[at]
 }
 
-// beginLocked begins the turn of the first question.
-func (d *Desk) beginLocked() {
-	d.number++
-	d.shown, d.small, d.begun = time.Time{}, false, time.Now()
+// findSame returns the question that m repeats: of the same process with the same words, under its
+// id or while the gateway is lost. A question that the user has read must not become another one.
+func (d *Desk) findSame(m *protocol.SecretAsk, text string) *ask {
+	return d.find(func(a *ask) bool {
+		return (a.RequestID == m.RequestID || !a.lost.IsZero()) &&
+			a.Asker.Pid == m.Asker.Pid && a.Asker.Started == m.Asker.Started &&
+			a.Prompt == m.Prompt && a.Kind == m.Kind && a.question.Text == text
+	})
 }
 
 // Withdraw removes a question whose program no longer waits.
-func (d *Desk) Withdraw(requestID string) {
-	d.dropWhere(func(q *question) bool { return q.ask.RequestID == requestID })
+func (d *Desk) Withdraw(now time.Time, requestID string) {
+	d.dropWhere(now, func(a *ask) bool { return a.RequestID == requestID })
 }
 
 // LoseGateway notes that the gateway is lost. The questions wait for a moment, because the programs
 // repeat them through the next gateway.
-func (d *Desk) LoseGateway() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	now := time.Now()
-	for _, q := range d.queue {
-		if q.lost.IsZero() {
-			q.lost = now
+func (d *Desk) LoseGateway(now time.Time) {
+	for _, a := range d.asks {
+		if a.lost.IsZero() {
+			a.lost = now
 		}
 	}
-	if len(d.queue) == 0 {
-		return
+	if len(d.asks) > 0 {
+		time.AfterFunc(lostFor, func() { d.conf.Post(d.dropLost) })
 	}
-	if d.lost != nil {
-		d.lost.Stop()
-	}
-	d.lost = time.AfterFunc(lostFor, func() {
-		d.dropWhere(func(q *question) bool { return !q.lost.IsZero() && time.Since(q.lost) >= lostFor })
-	})
+}
+
+func (d *Desk) dropLost(now time.Time) {
+	d.dropWhere(now, func(a *ask) bool { return !a.lost.IsZero() && now.Sub(a.lost) >= lostFor })
 }
 
 // Leave answers the questions because the user has left the terminal. Questions that an owner's
 // page has stay.
-func (d *Desk) Leave() {
-	d.mu.Lock()
-	for _, q := range d.queue {
-		if d.isForPages(q.ask) {
+func (d *Desk) Leave(now time.Time) {
+	isHere := func(a *ask) bool { return !d.isForPages(a.SecretAsk) }
+	for _, a := range d.asks {
+		if isHere(a) {
+			d.conf.Send(&protocol.Error{
+				RequestID: a.RequestID, Code: protocol.CodeUnavailable,
+				Message: "the user has left this session's terminal",
+			})
+		}
+	}
+	d.dropWhere(now, isHere)
+	if c := d.conf.Queue.Current(); c != nil && c.Typing {
+		d.conf.Queue.CloseLine(now)
+	}
+}
+
+// dropWhere drops questions without an answer, and says so if the user was asked.
+func (d *Desk) dropWhere(now time.Time, isMeant func(*ask) bool) {
+	for _, a := range slices.Clone(d.asks) {
+		if !isMeant(a) {
 			continue
 		}
-		d.conf.Send(&protocol.Error{
-			RequestID: q.ask.RequestID, Code: protocol.CodeUnavailable,
-			Message: "the user has left this session's terminal",
-		})
-	}
-	d.mu.Unlock()
-	d.dropWhere(func(q *question) bool { return !d.isForPages(q.ask) })
-	d.mu.Lock()
-	d.closeLineLocked()
-	d.mu.Unlock()
-}
-
-// dropWhere drops questions without an answer. If the user types the answer to one of them, the
-// line stays open and sends nothing: the rest of a password must not reach the session's program.
-func (d *Desk) dropWhere(isMeant func(*question) bool) {
-	d.mu.Lock()
-	var dropped []*question
-	for i := 0; i < len(d.queue); {
-		q := d.queue[i]
-		if !isMeant(q) {
-			i++
-			continue
+		reason := a.Asker.Program + " no longer waits"
+		if d.conf.Queue.ShownSince(a.question) != (time.Time{}) && !a.question.Typing {
+			d.conf.Show(reason)
 		}
-		dropped = append(dropped, q)
-		d.queue = slices.Delete(d.queue, i, i+1)
-		if i == 0 {
-			d.passOnLocked(q.ask.Asker.Program + " no longer waits: nothing is sent")
-		}
-	}
-	d.mu.Unlock()
-	for _, q := range dropped {
-		d.report(q, withdrawn, "")
-	}
-	if len(dropped) > 0 {
-		d.conf.Repaint()
+		d.conf.Queue.End(now, a.question, question.Withdrawn, reason+": nothing is sent")
+		d.forget(now, a, withdrawn, "")
 	}
 }
 
-// passOnLocked begins the turn of the next question. If the user is typing an answer to the
-// previous one, the line stays open, shows why the answer will be dropped, and discards it.
-func (d *Desk) passOnLocked(why string) {
-	if d.open && d.gone == "" {
-		d.gone = why
-		d.wipeLocked()
-	}
-	d.beginLocked()
-}
-
-// finishLocked answers the first question and begins the next one.
-func (d *Desk) finishLocked(verdict string, sealed []byte) {
-	q := d.queue[0]
-	d.queue = slices.Delete(d.queue, 0, 1)
-	d.closeLineLocked()
-	d.stray = time.Time{}
-	d.beginLocked()
-	d.conf.Send(&protocol.SecretAnswer{
-		RequestID: q.ask.RequestID, SessionID: d.conf.SessionID, Verdict: verdict, SealedB64: sealed,
-	})
-	d.report(q, verdict, "")
-}
-
-func (d *Desk) report(q *question, fate, by string) {
-	a := &q.ask.Asker
+// forget removes a question that has ended, and reports it.
+func (d *Desk) forget(now time.Time, a *ask, fate, by string) {
+	d.asks = slices.DeleteFunc(d.asks, func(o *ask) bool { return o == a })
 	d.conf.Ended(Outcome{
-		Agent: agentName(a), Program: a.Program, Command: a.Command, Prompt: q.ask.Prompt,
-		Chain: a.Chain, Fate: fate, By: by, Took: time.Since(q.came),
+		Agent: a.question.Agent.Name, Program: a.Asker.Program, Command: a.Asker.Command,
+		Prompt: a.Prompt, Chain: a.Asker.Chain, Fate: fate, By: by, Took: now.Sub(a.came),
 	})
 }
 
-// sendLocked seals the text to the first question's program.
-func (d *Desk) sendLocked(text []byte) {
-	q := d.queue[0]
-	sealed, err := hpke.Seal(
-		q.to, hpke.HKDFSHA256(), hpke.AES128GCM(), q.ask.SealInfo(), text)
+// answer carries out the user's answer to a question by one of the two keys.
+func (d *Desk) answer(now time.Time, a *ask, yes bool) {
+	if yes {
+		d.sealAnswer(now, a, []byte("yes"))
+	} else {
+		d.sendAnswer(now, a, protocol.SecretRefused, nil, "")
+	}
+}
+
+// sealAnswer seals a text to the program that asked. It always returns true.
+func (d *Desk) sealAnswer(now time.Time, a *ask, text []byte) bool {
+	verdict := protocol.SecretGiven
+	sealed, err := hpke.Seal(a.to, hpke.HKDFSHA256(), hpke.AES128GCM(), a.SealInfo(), text)
 	if err != nil { // a valid key cannot fail
-		d.finishLocked(protocol.SecretRefused, nil)
-		return
+		verdict = protocol.SecretRefused
 	}
-	d.finishLocked(protocol.SecretGiven, sealed)
+	d.sendAnswer(now, a, verdict, sealed, "")
+	return true
 }
 
-func (d *Desk) closeLineLocked() {
-	d.wipeLocked()
-	d.open, d.gone = false, ""
+func (d *Desk) sendAnswer(now time.Time, a *ask, verdict string, sealed []byte, by string) {
+	d.forget(now, a, verdict, by)
+	d.conf.Send(&protocol.SecretAnswer{
+		RequestID: a.RequestID, SessionID: d.conf.SessionID, Verdict: verdict, SealedB64: sealed,
+		By: by,
+	})
 }
 
-// wipeLocked erases the typed text.
-func (d *Desk) wipeLocked() {
-	clear(d.text[:cap(d.text)])
-	d.text = d.text[:0]
-}
-
-// NoteShown notes that a question can be read on the screen since now.
-func (d *Desk) NoteShown(now time.Time, number uint64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if number == d.number && len(d.queue) > 0 && d.shown.IsZero() {
-		d.shown = now
+// FindKey returns the public key of the asker of a question that waits, or nil.
+func (d *Desk) FindKey(requestID string) []byte {
+	if a := d.findWaiting(requestID); a != nil {
+		return a.PublicKeyB64
 	}
+	return nil
 }
 
-// NoteUnshown notes that no question can be read: something else covers it, or the window is too
-// small.
-func (d *Desk) NoteUnshown() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.shown, d.small = time.Time{}, false
+func (d *Desk) findWaiting(requestID string) *ask {
+	return d.find(func(a *ask) bool { return a.RequestID == requestID && a.lost.IsZero() })
 }
 
-// standsLocked reports whether the line is about the first question, and its keys are the desk's.
-func (d *Desk) standsLocked() bool {
-	return len(d.queue) > 0 && (!d.shown.IsZero() || d.small)
-}
-
-// isAnswerableLocked reports whether the question has been readable long enough for a key to be
-// meant as its answer, by the rule for all questions.
-func (d *Desk) isAnswerableLocked(now time.Time) bool {
-	least := control.MinShown
-	if d.begun.Sub(d.typed) < control.TypingFor { // also true if the key was later
-		least = control.MinShownUnexpected
+// AnswerElsewhere answers a question for a person elsewhere, if it still waits, and informs the
+// user here. An answer that the user is typing is dropped.
+func (d *Desk) AnswerElsewhere(
+	now time.Time, requestID, by, verdict string, sealed []byte,
+) (waited bool) {
+	a := d.findWaiting(requestID)
+	if a == nil {
+		return false
 	}
-	return !d.shown.IsZero() && now.Sub(d.shown) >= least
+	how, text := question.Answered, by+" answered "+a.Asker.Program
+	if verdict == protocol.SecretRefused {
+		how, text = question.Refused, by+" refused "+a.Asker.Program
+	}
+	d.conf.Queue.End(now, a.question, how, text+": nothing is sent")
+	d.sendAnswer(now, a, verdict, sealed, by)
+	d.conf.Show(text)
+	return true
 }

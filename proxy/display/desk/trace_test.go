@@ -3,7 +3,6 @@ package desk
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,8 +19,7 @@ var shown = []string{
 	"\x1b[?69h\x1b[2;9s\x1b]8;;https://x\x1b\\link\x1b[7m" + strings.Repeat("\r\nrow", 30),
 }
 
-// A program's own words leave nothing on the screen: after the question, and after the line for its
-// answer, the screen is as without them, and so is what the program prints then.
+// A program's own words leave nothing on the screen: after the question the screen is as without them, and so is what the program prints then.
 func FuzzAQuestionLeavesNoTrace(f *testing.F) {
 	for _, words := range []string{
 		"", "[sudo] password for ada: ", "\x1b[2J\x1b[1;1H\x1b[?1049h\x1b]0;x\x07\x1bc\x9b5m", "\x1b[200~\x1bP$qm\x1b\\",
@@ -34,32 +32,21 @@ func FuzzAQuestionLeavesNoTrace(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, words string, output, cols, rows uint8) {
-		s := newStage(t)
 		size := screen.Config{Cols: max(1, int(cols)), Rows: max(1, int(rows))}
 		model, user := screen.New(size), screen.New(size)
 		before := []byte(shown[int(output)%len(shown)])
 		model.Feed(before)
 		user.Feed(before)
-		draw := func() {
-			line, number := s.ComposeLine(size.Cols, size.Rows)
-			s.NoteShown(time.Now().Add(-time.Minute), number)
-			row := notice.TopRow(model, line)
-			user.Feed(notice.Draw(nil, model, row, notice.Reverse, line))
-			require.Equal(t, model.Cursor(), user.Cursor(), "while it is drawn the cursor stays")
-			user.Feed(notice.Erase(nil, model, row, line))
-			requireSame(t, model, user)
-		}
-		s.Ask(&protocol.SecretAsk{
-			RequestID: "1", Kind: protocol.SecretText, Prompt: words, PublicKeyB64: s.key.PublicKey().Bytes(),
-			Asker: protocol.SecretAsker{Program: "git", Command: words, Cwd: words, Host: words, Agent: words},
-		})
-		draw()
-		if s.NoteGrantKey(time.Now()) {
-			s.addTextLocked([]byte(words))
-			draw()
-		}
-		s.Withdraw("1")
-		draw()
+		text := New(Config{}).wordQuestion(&protocol.SecretAsk{
+			Kind: protocol.SecretText, Prompt: words,
+			Asker: protocol.SecretAsker{Program: "git", Command: words, Cwd: words, Host: words},
+		}, ada)
+		line := notice.Rows(size.Cols, size.Rows-1, text, "Ctrl+G answers")
+		row := notice.TopRow(model, line)
+		user.Feed(notice.Draw(nil, model, row, notice.Reverse, line))
+		require.Equal(t, model.Cursor(), user.Cursor(), "while it is drawn the cursor stays")
+		user.Feed(notice.Erase(nil, model, row, line))
+		requireSame(t, model, user)
 		after := []byte("qx\r\nq\x1b8q")
 		model.Feed(after)
 		user.Feed(after)

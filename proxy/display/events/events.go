@@ -9,6 +9,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/display/notice"
 	"terminalproxy/proxy/display/remind"
 )
@@ -84,11 +85,12 @@ func (t *Reporter) Close() {
 // and ControlChanged.
 func (t *Reporter) StateChanged(state control.State) {
 	var q remind.Question
-	switch {
-	case state.Phase == control.Asked:
-		q = remind.Question{Number: state.Question, Agent: state.Agent.Name}
-	case state.Pending.Keys != "" || state.Occupied:
-		q = remind.Question{Number: state.Question, Agent: state.Agent.Name, Held: true}
+	switch asked := state.Question; asked.Kind {
+	case question.Keyboard:
+		q = remind.Question{Number: asked.Turn, Agent: asked.Agent.Name}
+	case question.Input, question.Line:
+		q = remind.Question{Number: asked.Turn, Agent: asked.Agent.Name, Held: true}
+	default:
 	}
 	if t.reminder != nil {
 		t.reminder.SetQuestion(q)

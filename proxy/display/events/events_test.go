@@ -7,6 +7,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 )
 
 // Each question is reported once, and a request that ends without a grant is not. A variable for a
@@ -15,13 +16,14 @@ func TestEventsAreToldOnceAndClean(t *testing.T) {
 	var told []Event
 	s := New(Config{Session: "sh-1", OnEvent: func(e Event) { told = append(told, e) }})
 	agent := control.Agent{ID: "a-1", Name: "evil\x1b[31m\n\x00\u202ename"}
-	asked := control.State{Phase: control.Asked, Question: 1, Agent: agent}
+	asked := control.State{Phase: control.Asked, Agent: agent}
+	asked.Question = question.Shown{Asked: question.Asked{Kind: question.Keyboard, Agent: agent}, Turn: 1}
 	s.StateChanged(asked)
 	asked.Paused = true
 	s.StateChanged(asked)
 	s.ControlChanged(control.Event{Request: true, Agent: agent, Reason: protocol.ReasonRefused})
 	s.StateChanged(control.State{})
-	s.StateChanged(control.State{Phase: control.Granted, Question: 2, Agent: agent, Occupied: true})
+	s.StateChanged(control.State{Phase: control.Granted, Question: question.Shown{Asked: question.Asked{Kind: question.Line, Agent: agent}, Turn: 2}})
 	s.ControlChanged(control.Event{Agent: agent, Reason: protocol.ReasonReclaimed})
 	s.Close()
 	s.ReportExit(3)

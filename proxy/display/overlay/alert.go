@@ -22,7 +22,7 @@ func (s *Status) appendAlert(dst []byte) []byte {
 	defer s.mu.Unlock()
 	a := s.alert
 	s.alert = alert{}
-	if a.question != s.state.Question || !s.state.HasQuestion() {
+	if a.question == 0 || a.question != s.state.Question.Turn {
 		return dst
 	}
 	return append(dst, a.control...)

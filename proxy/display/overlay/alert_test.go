@@ -8,13 +8,14 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 )
 
 // A notification goes to the terminal once, between the program's sequences, and not for a question
 // that is already answered.
 func TestAnAlertIsWrittenOnceAndNeverIntoASequence(t *testing.T) {
 	const control9 = "\x1b]9;claude asks in vim-k3f9\x1b\\"
-	asked := control.State{Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive, Question: 7}
+	asked := asks(question.Keyboard, control.State{Phase: control.Asked, Agent: claude, Level: protocol.LevelDrive})
 	for _, c := range []struct {
 		name     string
 		before   string // printed
@@ -26,7 +27,7 @@ func TestAnAlertIsWrittenOnceAndNeverIntoASequence(t *testing.T) {
 		{"within a sequence", "$ \x1b]2;a tit", 7, asked, 0},
 		{"within a character", "$ \xe4\xb8", 7, asked, 0},
 		{"another question", "$ ", 6, asked, 0},
-		{"answered", "$ ", 7, control.State{Phase: control.Granted, Question: 7}, 0},
+		{"answered", "$ ", 7, control.State{Phase: control.Granted}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDesk(t, 80, 24)
@@ -56,10 +57,10 @@ func TestAnAlertIsWrittenOnceAndNeverIntoASequence(t *testing.T) {
 func TestAnAlertLeavesTheScreenAlone(t *testing.T) {
 	d := newDesk(t, 80, 24)
 	d.pass("$ vim\r\n", false)
-	d.s.ShowState(control.State{Phase: control.Asked, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive, Question: 7})
+	d.s.ShowState(asks(question.Keyboard, control.State{Phase: control.Asked, Agent: claude, Level: protocol.LevelDrive}))
 	d.s.ShowAlert(7, []byte("\x1b]777;notify;proxy;claude asks in vim-k3f9\x1b\\"))
 	d.paint()
-	d.s.ShowState(control.State{Question: 7})
+	d.s.ShowState(control.State{})
 	d.paint()
 	d.checkSame("after the answer")
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // asking is a desk whose terminal reports its cursor's row when answer is called.
-func asking(t *testing.T) (d *desk, firsts *[]bool, answer func(row int)) {
+func locating(t *testing.T) (d *desk, firsts *[]bool, answer func(row int)) {
 	d, firsts = newDesk(t, 40, 10), new([]bool)
 	var takes []func(row int)
 	d.p = NewPainter(PainterConfig{Loop: d.loop, Status: d.s, Shown: func(uint64) {}, Ask: func(first bool, take func(row int)) {
@@ -20,7 +20,7 @@ func asking(t *testing.T) (d *desk, firsts *[]bool, answer func(row int)) {
 // The terminal is asked before the first output. Until it has answered, the model gets no output,
 // and nothing is drawn.
 func TestTheModelIsWhereTheTerminalIs(t *testing.T) {
-	d, firsts, answer := asking(t)
+	d, firsts, answer := locating(t)
 	show, ok := d.p.Paint(false)
 	require.True(t, ok)
 	require.NotContains(t, string(show), askCursor, "there is nothing to draw")
@@ -47,7 +47,7 @@ func TestTheModelIsWhereTheTerminalIs(t *testing.T) {
 
 // A drawing before any output asks, too; a terminal that does not answer is drawn on after a while.
 func TestTheFirstDrawingAsksForTheCursor(t *testing.T) {
-	d, firsts, _ := asking(t)
+	d, firsts, _ := locating(t)
 	d.drives()
 	show, _ := d.p.Paint(false)
 	require.Contains(t, string(show), askClusters+askCursor)

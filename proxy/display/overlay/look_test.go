@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/display/notice"
 	"terminalproxy/proxy/terminal/screen"
 )
@@ -78,7 +79,7 @@ func TestWhereEveryColorIsSetR67(t *testing.T) {
 		every += fmt.Sprintf("\x1b]4;%d;#0000%02x\a", i, i)
 	}
 	d.pass(every, false)
-	d.s.ShowState(control.State{Phase: control.Asked, Agent: control.Agent{Name: "claude"}, Reason: "try", Question: 1})
+	d.s.ShowState(asks(question.Keyboard, control.State{Phase: control.Asked, Agent: control.Agent{Name: "claude"}, Reason: "try"}))
 	d.paint()
 	require.True(t, d.p.IsQuestion())
 	require.Empty(t, d.user.PaletteSpec(16))

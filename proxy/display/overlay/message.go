@@ -7,6 +7,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/display/notice"
 )
 
@@ -91,7 +92,7 @@ func (s *Status) waitReasonLocked(now time.Time, w *message) protocol.Waiting {
 		return protocol.WaitsForPerson
 	case !s.conf.Line:
 		return protocol.WaitsForTitle
-	case st.Message.Open, st.HasQuestion(), st.Pregrant:
+	case s.isAsking(now), st.Question.Kind == question.Message, st.Pregrant:
 		return protocol.WaitsForAnswer
 	case s.isGuarding(now):
 		return protocol.WaitsForSecret

@@ -10,6 +10,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/display/notice"
 )
 
@@ -89,7 +90,7 @@ func TestAMissedMessageIsInTheMenu(t *testing.T) {
 		require.Contains(t, title, `[observed] [message: Ctrl+\]`)
 		time.Sleep(time.Minute)
 		menu := func() {
-			l.ShowState(control.State{Menu: true})
+			l.ShowState(asks(question.Menu, control.State{}))
 			line, _, _ := l.draws()
 			t.Log(line)
 			l.told = append(l.told, line)
@@ -115,7 +116,7 @@ func TestAMissedMessageIsInTheMenu(t *testing.T) {
 func TestAMessageCoversNoQuestionR46(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
 	for want, state := range map[protocol.Waiting]control.State{
-		protocol.WaitsForAnswer: {Phase: control.Asked, Agent: ada, Reason: "please"},
+		protocol.WaitsForAnswer: asks(question.Keyboard, control.State{Phase: control.Asked, Agent: ada, Reason: "please"}),
 		protocol.WaitsForSecret: {Phase: control.Granted, Agent: ada, Secret: protocol.SecretHard},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -46,17 +46,16 @@ type Painter struct {
 	behind atomic.Bool // the model is behind: do not wait for it, and draw nothing
 	lost   bool        // the terminal does not show the model with the picture
 
-	picture          picture // on the terminal now
-	place            place   // of the line
-	question         uint64  // asked by the line, or 0
-	shownQuestion    uint64  // asked by the line or the title, or 0
-	questionWasShown bool    // some question was shown
-	signBudget       bucket  // signs drawn
-	follower         follower
-	reset            []uint8   // palette entries that were reset for the picture
-	nextDraw         time.Time // when to draw again, or zero
-	exit             []byte
-	plain            plainText // on a plain terminal
+	picture       picture // on the terminal now
+	place         place   // of the line
+	question      uint64  // asked by the line, or 0
+	shownQuestion uint64  // asked by the line or the title, or 0
+	signBudget    bucket  // signs drawn
+	follower      follower
+	reset         []uint8   // palette entries that were reset for the picture
+	nextDraw      time.Time // when to draw again, or zero
+	exit          []byte
+	plain         plainText // on a plain terminal
 }
 
 // picture is what the proxy shows over the program. The zero value shows nothing.
@@ -286,13 +285,8 @@ func (p *Painter) RemoveAtExit() []byte {
 
 // reportShown reports a question once the bytes that show it are made.
 func (p *Painter) reportShown(drawn bool) {
-	switch {
-	case drawn && p.shownQuestion != 0:
+	if drawn && (p.shownQuestion != 0 || p.conf.Status.isQuestionUnreadable()) {
 		p.conf.Shown(p.shownQuestion)
-		p.questionWasShown = true
-	case drawn && p.questionWasShown && p.conf.Status.isQuestionUnreadable(): // the window was made smaller
-		p.conf.Shown(0)
-		p.questionWasShown = false
 	}
 }
 

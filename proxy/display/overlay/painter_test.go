@@ -12,6 +12,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/display/notice"
 	"terminalproxy/proxy/terminal/screen"
 	"terminalproxy/proxy/terminal/vt"
@@ -248,7 +249,7 @@ func TestNothingStaysOfTheSignR69(t *testing.T) {
 			d.now = d.now.Add(time.Duration(r.IntN(200)) * time.Millisecond)
 			switch r.IntN(12) {
 			case 0:
-				d.s.ShowState(control.State{Phase: control.Asked, Agent: control.Agent{Name: "claude"}, Reason: "try", Question: uint64(seed)})
+				d.s.ShowState(asks(question.Keyboard, control.State{Phase: control.Asked, Agent: claude, Reason: "try"}))
 				d.paint()
 			case 1, 2, 3:
 				d.drives()

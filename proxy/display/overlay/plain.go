@@ -52,7 +52,7 @@ func (p *Painter) printPlain(now time.Time, rows int, line string, ring bool, as
 		return show
 	case line == last.text && (asks == 0 || last.lines < rows):
 		return show
-	case last.open && isTypedInto(s) && !strings.Contains(last.text+line, "\n"):
+	case last.open && s.isTypedInto() && !strings.Contains(last.text+line, "\n"):
 		blanks := max(0, displaywidth.String(last.text)-displaywidth.String(line))
 		show = append(append(show, '\r'), line+strings.Repeat(" ", blanks)...)
 	default:
@@ -63,10 +63,10 @@ func (p *Painter) printPlain(now time.Time, rows int, line string, ring bool, as
 }
 
 // isTypedInto reports whether the user types a message or an answer on the line.
-func isTypedInto(s *Status) bool {
+func (s *Status) isTypedInto() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state.Message.Open || s.conf.Desk != nil && s.conf.Desk.IsOpen()
+	return s.state.Question.Typing
 }
 
 // plainSign returns the sign once for each grant, and once the message that the grant is over.

@@ -9,6 +9,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 )
 
 // plainDesk is a terminal without sequences, and all that it got.
@@ -56,8 +57,8 @@ func (d *plainDesk) write(text string) string {
 }
 
 var (
-	claude = control.Agent{ID: "a", Name: "claude"}
-	asks   = control.State{Phase: control.Asked, Agent: claude, Level: protocol.LevelDrive, Question: 7, Reason: "to test", For: time.Hour}
+	claude     = control.Agent{ID: "a", Name: "claude"}
+	claudeAsks = asks(question.Keyboard, control.State{Phase: control.Asked, Agent: claude, Level: protocol.LevelDrive, Reason: "to test", For: time.Hour})
 )
 
 const (
@@ -69,14 +70,14 @@ func TestAPlainTerminalGetsPlainLines(t *testing.T) {
 	d := newPlainDesk(t, 80, 24)
 	require.Empty(t, d.paint())
 	d.pass("$ ", false)
-	d.s.ShowState(asks)
+	d.s.ShowState(claudeAsks)
 	require.Equal(t, "\a"+askedPlainly, d.paint())
 	require.Equal(t, []uint64{7}, d.shown)
 	require.Empty(t, d.paint(), "once")
 	require.Equal(t, "\r\nls\r\n", d.pass("ls\r\n", false))
 	require.Equal(t, "a b c\r\n$ ", d.pass("a b c\r\n$ ", false))
-	granted := asks
-	granted.Phase, granted.Question, granted.Until = control.Granted, 0, d.now.Add(time.Hour)
+	granted := claudeAsks
+	granted.Phase, granted.Question, granted.Until = control.Granted, question.Shown{}, d.now.Add(time.Hour)
 	d.s.ShowState(granted)
 	require.Equal(t, "\r\nclaude drives 1 h 0 min · "+`Ctrl+\`, d.paint())
 	require.Equal(t, "\r\n", d.paint())
@@ -99,7 +100,7 @@ func TestAPlainQuestionStaysInSight(t *testing.T) {
 		text  string
 		again bool
 	}{
-		"question": {func(s *Status) { s.ShowState(asks) }, askedPlainly, true},
+		"question": {func(s *Status) { s.ShowState(claudeAsks) }, askedPlainly, true},
 		"remark":   {func(s *Status) { s.ShowRemark("the gateway is back", time.Hour) }, "\r\nthe gateway is back", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,16 +123,17 @@ func TestAPlainQuestionStaysInSight(t *testing.T) {
 // The line that the user types is rewritten where it stands.
 func TestAnAnswerIsTypedOnOnePlainRow(t *testing.T) {
 	d := newPlainDesk(t, 60, 5)
-	st := control.State{Message: control.Message{Open: true, To: claude}}
+	st := asks(question.Message, control.State{Agent: claude})
+	st.Question.Typing = true
 	d.s.ShowState(st)
 	require.Equal(t, "\r\nto claude: ▏ Enter sends · Esc closes", squeeze(d.paint()))
 	for _, text := range []string{"h", "hi", "h"} {
-		st.Message.Text = text
+		st.Question.Typed = text
 		d.s.ShowState(st)
 		require.Equal(t, "\rto claude: "+text+"▏ Enter sends · Esc closes", squeeze(d.paint()))
 	}
 	require.Equal(t, "\r\nout\r\n", d.pass("out\r\n", false))
-	st.Message.Text = "hey"
+	st.Question.Typed = "hey"
 	d.s.ShowState(st)
 	require.Equal(t, "\r\nto claude: hey▏ Enter sends · Esc closes", squeeze(d.paint()))
 	d.s.ShowState(control.State{})

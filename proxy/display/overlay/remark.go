@@ -19,31 +19,34 @@ func (s *Status) ShowControlChange(e control.Event, line, note string) {
 	if line != "" {
 		left = "; left on the line: " + strconv.Quote(line)
 	}
-	if e.Request && s.remarkOnRequestEnd(e) {
-		return
-	}
-	if e.Granted {
-		s.remarkOnGrant(e)
-		return
-	}
+	text, lasts, name := "", RemarkFor, e.Agent.Name
 	switch {
+	case e.Granted:
+		text, left = s.grantRemark(e), ""
+		if e.By != "" {
+			lasts = NoteFor
+		}
+	case e.Request:
+		text, left = s.requestRemark(e), ""
 	case e.Reason == protocol.ReasonReclaimed && e.By != "":
-		s.ShowRemark("the keyboard is yours: "+e.By+" stopped "+e.Agent.Name+left, RemarkFor)
+		text = "the keyboard is yours: " + e.By + " stopped " + name
 	case e.Reason == protocol.ReasonReclaimed:
-		s.ShowRemark("the keyboard is yours: "+e.Agent.Name+" is stopped"+left, RemarkFor)
+		text = "the keyboard is yours: " + name + " is stopped"
 	case e.Withdrawn:
-		s.ShowRemark(e.Agent.Name+" no longer asks: the keyboard is yours"+left, RemarkFor)
+		text = name + " no longer asks: the keyboard is yours"
 	case e.Reason == protocol.ReasonReleased && note != "":
-		s.ShowRemark(e.Agent.Name+" gives the keyboard back: “"+note+"”"+left, NoteFor)
+		text, lasts = name+" gives the keyboard back: “"+note+"”", NoteFor
 	case e.Reason == protocol.ReasonReleased:
-		s.ShowRemark(e.Agent.Name+" gives the keyboard back"+left, RemarkFor)
+		text = name + " gives the keyboard back"
 	case e.Reason == protocol.ReasonExpired:
-		s.ShowRemark("time is up: "+e.Agent.Name+" no longer has the keyboard"+left, RemarkFor)
+		text = "time is up: " + name + " no longer has the keyboard"
 	case e.Reason == protocol.ReasonLink && !e.Absent:
-		s.ShowRemark(e.Agent.Name+" disconnected: the keyboard is yours"+left, RemarkFor)
+		text = name + " disconnected: the keyboard is yours"
 	case e.Reason == protocol.ReasonLink:
-		absent := formatDuration(control.AbsentFor)
-		s.ShowRemark(e.Agent.Name+" was away for "+absent+": the keyboard is yours"+left, RemarkFor)
+		text = name + " was away for " + formatDuration(control.AbsentFor) + ": the keyboard is yours"
+	}
+	if text != "" {
+		s.ShowRemark(text+left, lasts)
 	}
 }
 
@@ -66,26 +69,26 @@ func (s *Status) ShowDrivingAgent(agent string) {
 		RemarkFor)
 }
 
-// remarkOnRequestEnd remarks on the end of a request that was not granted. It reports whether it
-// made a remark.
-func (s *Status) remarkOnRequestEnd(e control.Event) bool {
-	text := e.Agent.Name + " no longer asks"
+// requestRemark is the remark on the end of a request that was not granted, or "".
+func (w *wording) requestRemark(e control.Event) string {
+	name := e.Agent.Name
 	switch e.Reason {
 	case protocol.ReasonRefused:
-		if text = e.Agent.Name + " is refused"; e.By != "" {
-			text = e.By + " refused " + e.Agent.Name
+		text := name + " is refused"
+		if e.By != "" {
+			text = e.By + " refused " + name
 		}
 		if e.Blocked {
-			text += ", and may not ask again until you open the menu (" + s.conf.Reclaim + ")"
+			text += ", and may not ask again until you open the menu (" + w.conf.Reclaim + ")"
 		}
+		return text
 	case protocol.ReasonExpired:
-		text += ": no one answered"
+		return name + " no longer asks: no one answered"
 	case protocol.ReasonReleased, protocol.ReasonLink:
+		return name + " no longer asks"
 	default:
-		return false
+		return ""
 	}
-	s.ShowRemark(text, RemarkFor)
-	return true
 }
 
 // noteForegroundLocked notes whether a program other than the grant's has the terminal.
@@ -117,27 +120,30 @@ func (s *Status) noteForegroundLocked(state control.State) {
 	})
 }
 
-// remarkOnGrant remarks that an agent got the keyboard, who gave it and for how long.
-func (s *Status) remarkOnGrant(e control.Event) {
-	until := formatTerm(0)
+// grantRemark says that an agent got the keyboard, who gave it and for how long.
+func (w *wording) grantRemark(e control.Event) string {
+	name, until := e.Agent.Name, formatTerm(0)
 	if !e.Until.IsZero() {
 		until = formatTerm(time.Until(e.Until))
 	}
+	verb, back := "drive", ". "+w.conf.Reclaim+" takes the keyboard back at once"
+	if e.Level == protocol.LevelType {
+		verb = "type"
+	}
+	const pause = "; your own keys pause it"
+	switch {
+	case e.By != "":
+		return e.By + " lets " + name + " " + verb + until + back + pause
+	case e.Level == protocol.LevelType:
+		verb = " may type"
+	default:
+		verb = " drives"
+	}
 	switch {
 	case e.Rule != "":
-		s.ShowRemark(s.ruleRemark(e, until), RemarkFor)
-	case e.By != "":
-		verb := "drive"
-		if e.Level == protocol.LevelType {
-			verb = "type"
-		}
-		s.ShowRemark(e.By+" lets "+e.Agent.Name+" "+verb+until+". "+s.conf.Reclaim+
-			" takes the keyboard back at once; your own keys pause it", NoteFor)
+		return name + verb + until + " by your rule at " + e.Rule + back
 	case e.Level == protocol.LevelType:
-		s.ShowRemark(e.Agent.Name+" may type"+until+"; Enter and similar keys wait for you. "+
-			s.conf.Reclaim+" takes the keyboard back at once", RemarkFor)
-	default:
-		s.ShowRemark(e.Agent.Name+" drives"+until+". "+s.conf.Reclaim+
-			" takes the keyboard back at once; your own keys pause it", RemarkFor)
+		return name + verb + until + "; Enter and similar keys wait for you" + back
 	}
+	return name + verb + until + back + pause
 }

@@ -6,7 +6,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/display/notice"
+	"terminalproxy/proxy/consent/question"
 )
 
 // attendedFor is how long an agent that made a request counts as watching: a gateway does not
@@ -34,51 +34,44 @@ func (s *Status) isGuarding(now time.Time) bool {
 	return s.state.Phase != control.Observing || s.secretShown || now.Sub(s.lastRequest) < attendedFor
 }
 
-func (w *wording) secretLine(cols int) string {
-	text := "password prompt: what you type is not shown to agents"
+func (w *wording) secretText() string {
 	if w.state.Phase == control.Granted {
-		text = "password prompt: " + w.state.Agent.Name +
+		return "password prompt: " + w.state.Agent.Name +
 			"'s input is blocked, and it does not see what you type"
 	}
-	return notice.Line(cols, text, w.dismissLabel())
+	return "password prompt: what you type is not shown to agents"
 }
 
 // dismissLabel describes the grant key's effect at a secret prompt.
 func (w *wording) dismissLabel() string {
-	switch {
-	case !w.state.Dismissible:
-		return ""
-	case w.state.Secret == protocol.SecretHard:
-		lets := w.grantLabel() + " lets " + w.state.Agent.Name + " answer"
-		return pressAgain(w.state.GrantKeyIgnored) + lets
+	if w.state.Secret == protocol.SecretHard {
+		return w.grantLabel() + " lets " + w.state.Agent.Name + " answer"
 	}
-	return pressAgain(w.state.GrantKeyIgnored) + w.grantLabel() + ": this is not a password"
+	return w.grantLabel() + ": this is not a password"
 }
 
 func (w *wording) secretTag() string {
-	if keys := w.dismissLabel(); keys != "" && !w.conf.Line {
-		return "[secret, agents blocked: " + keys + "]"
+	if w.state.Question.Kind == question.Prompt && !w.conf.Line {
+		return "[secret, agents blocked: " + w.wordQuestion(maxTitle, 2).keys + "]"
 	}
 	return "[secret, agents blocked]"
 }
 
-// menuLine is the menu that the reclaim key opens.
-func (s *Status) menuLine(cols, rows int) string {
-	text, hide := "no agent has the keyboard", "h hides"
-	if s.state.Hidden {
-		text, hide = "agents do not see this screen", "h shows it"
+// menuKeys are the keys of the menu, which the reclaim key opens.
+func (w *wording) menuKeys() string {
+	hide := "h hides"
+	if w.state.Hidden {
+		hide = "h shows it"
 	}
-	keys := pressAgain(s.state.GrantKeyIgnored) + s.menuGrantLabel() + " · m writes to it · " +
-		muteLabel(s.state.Mute) + hide +
-		" · " + s.conf.Reclaim + " sends the key" + s.conf.Leave
-	if len(s.inbox.missed) > 0 {
-		return s.inbox.missedLine(time.Now(), cols, rows, keys)
-	}
-	return notice.Rows(cols, min(rows-1, menuRows), text, keys)
+	return w.menuGrantLabel() + " · m writes to it · " + muteLabel(w.state.Mute) + hide + " · " +
+		w.conf.Reclaim + " sends the key" + w.conf.Leave
 }
 
 // menuGrantLabel describes the grant key's effect in the menu.
 func (w *wording) menuGrantLabel() string {
+	if w.state.Phase == control.Asked {
+		return w.grantLabel() + " shows who asks"
+	}
 	return w.grantLabel() + " lets the next agent that asks drive" + formatTerm(w.state.For)
 }
 
@@ -98,7 +91,7 @@ func (s *Status) remarkHiddenLocked(on bool) {
 	if on {
 		text = "agents no longer see this screen: " + s.conf.Reclaim + ", then h, shows it again"
 	}
-	s.setRemarkLocked(text)
+	s.setRemarkLocked(text, RemarkFor)
 }
 
 func (s *Status) remarkMutedLocked(m control.Mute) {
@@ -111,15 +104,5 @@ func (s *Status) remarkMutedLocked(m control.Mute) {
 	case m.By != "":
 		text = m.By + " muted " + m.Agent + ": " + s.conf.Reclaim + ", then x, unmutes it"
 	}
-	s.setRemarkLocked(text)
-}
-
-// setRemarkLocked sets a remark that stays for RemarkFor. The caller repaints.
-func (s *Status) setRemarkLocked(text string) {
-	now := time.Now()
-	s.remark, s.remarkedAt, s.remarkEnd = text, now, now.Add(RemarkFor)
-	if s.timer != nil {
-		s.timer.Stop()
-	}
-	s.timer = time.AfterFunc(RemarkFor, s.conf.Repaint)
+	s.setRemarkLocked(text, RemarkFor)
 }

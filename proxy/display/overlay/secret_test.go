@@ -8,6 +8,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 )
 
 func newStatus() *Status {
@@ -20,38 +21,38 @@ func TestTheUserIsToldR25(t *testing.T) {
 	s := newStatus()
 	prompt := control.State{Secret: protocol.SecretHard}
 	s.ShowState(prompt)
-	line, title, ring, question := s.composeNow(now, 100, 24, "")
+	line, title, ring, turn := s.composeNow(now, 100, 24, "")
 	require.Empty(t, line)
 	require.Equal(t, "[observed] bash", title)
-	require.False(t, ring || question != 0, "nobody looks on: no bell for every sudo")
+	require.False(t, ring || turn != 0, "nobody looks on: no bell for every sudo")
 
 	s.NoteRequest()
-	line, title, ring, question = s.composeNow(now, 100, 24, "")
+	line, title, ring, turn = s.composeNow(now, 100, 24, "")
 	require.Contains(t, line, "password prompt: what you type is not shown to agents")
 	require.Equal(t, "[secret, agents blocked] bash", title)
 	require.True(t, ring)
-	require.Zero(t, question, "there is nothing to answer")
+	require.Zero(t, turn, "there is nothing to answer")
 	_, _, ring, _ = s.composeNow(now, 100, 24, "")
 	require.False(t, ring, "once")
 
 	s.ShowState(control.State{})
 	_, title, _, _ = s.composeNow(now, 100, 24, "")
 	require.Equal(t, "[observed] bash", title)
-	prompt = control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}, Secret: protocol.SecretHard, Dismissible: true, Question: 1}
+	prompt = asks(question.Prompt, control.State{Phase: control.Granted, Agent: control.Agent{Name: "claude"}, Secret: protocol.SecretHard})
 	s.ShowState(prompt)
-	line, _, ring, question = s.composeNow(now.Add(2*attendedFor), 100, 24, "")
+	line, _, ring, turn = s.composeNow(now.Add(2*attendedFor), 100, 24, "")
 	require.Contains(t, line, "claude's input is blocked")
 	require.Contains(t, line, "Ctrl+G lets claude answer")
-	require.True(t, ring && question != 0)
+	require.True(t, ring && turn != 0)
 
 	prompt.Secret = protocol.SecretSoft
 	s.ShowState(prompt)
 	line, _, _, _ = s.composeNow(now, 100, 24, "")
 	require.Contains(t, line, "Ctrl+G: this is not a password")
 	s.conf.Line = false
-	_, title, _, question = s.composeNow(now, 100, 24, "")
+	_, title, _, turn = s.composeNow(now, 100, 24, "")
 	require.Equal(t, "[secret, agents blocked: Ctrl+G: this is not a password] bash", title)
-	require.NotZero(t, question)
+	require.NotZero(t, turn)
 }
 
 func TestAHiddenScreenIsAnnounced(t *testing.T) {
@@ -61,13 +62,13 @@ func TestAHiddenScreenIsAnnounced(t *testing.T) {
 	line, title, _, _ := s.composeNow(time.Now(), 100, 24, "mine")
 	require.Contains(t, line, `agents no longer see this screen: Ctrl+\, then h, shows it again`)
 	require.Equal(t, "[hidden] mine", title)
-	s.ShowState(control.State{Hidden: true, Menu: true, Question: 1})
-	line, _, _, question := s.composeNow(time.Now(), 120, 24, "")
+	s.ShowState(asks(question.Menu, control.State{Hidden: true}))
+	line, _, _, turn := s.composeNow(time.Now(), 120, 24, "")
 	require.Contains(t, line, "agents do not see this screen")
 	require.Contains(t, line, "h shows it")
-	require.NotZero(t, question)
+	require.NotZero(t, turn)
 	for _, hidden := range []bool{true, false} {
-		s.ShowState(control.State{Hidden: hidden, Menu: true})
+		s.ShowState(asks(question.Menu, control.State{Hidden: hidden}))
 		line, _, _, _ = s.composeNow(time.Now(), 80, 24, "")
 		require.Contains(t, line, "sends the key", "all of it fits a common terminal")
 	}

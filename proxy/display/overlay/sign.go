@@ -10,10 +10,6 @@ import (
 )
 
 const (
-	// rivalFor is how long an agent counts as asking after it learned that another one has the
-	// keyboard.
-	rivalFor    = time.Minute
-	maxRivals   = 9
 	maxSignName = 24 // characters of an agent's name in the sign
 	// hideFor is how long a sign that covers text stays away after the user pressed a key.
 	hideFor = time.Second
@@ -21,33 +17,11 @@ const (
 
 // sign is the state of the sign, which shows as long as an agent drives. Guarded by Status.mu.
 type sign struct {
-	tick        *time.Timer          // redraws when its minutes change
-	tickAt      time.Time            // when tick fires
-	rivals      map[string]time.Time // agents that have to wait, and until when each counts
-	coversText  bool                 // it covers text
-	hiddenUntil time.Time            // until when it stays away because it covers text
-	wake        *time.Timer          // redraws it at rest
-}
-
-// NoteRival notes whether an agent asks for the keyboard while another one has it. It no longer
-// asks if it gave up, or is gone.
-func (s *Status) NoteRival(agentID string, asks bool) {
-	s.mu.Lock()
-	_, known := s.sign.rivals[agentID]
-	switch {
-	case !asks:
-		delete(s.sign.rivals, agentID)
-	case known || len(s.sign.rivals) < maxRivals:
-		if s.sign.rivals == nil {
-			s.sign.rivals = make(map[string]time.Time)
-		}
-		s.sign.rivals[agentID] = time.Now().Add(rivalFor)
-		time.AfterFunc(rivalFor, s.conf.Repaint)
-	}
-	s.mu.Unlock()
-	if asks || known {
-		s.conf.Repaint()
-	}
+	tick        *time.Timer // redraws when its minutes change
+	tickAt      time.Time   // when tick fires
+	coversText  bool        // it covers text
+	hiddenUntil time.Time   // until when it stays away because it covers text
+	wake        *time.Timer // redraws it at rest
 }
 
 // signForms returns the texts of the sign, from the longest to the shortest. It returns nil if no
@@ -63,7 +37,7 @@ func (s *Status) signForms(now time.Time) []string {
 	name := notice.Clean(st.Agent.Name, maxSignName)
 	does, time := s.activity(), s.remainingTime(now, st.Until)
 	asks := ""
-	switch n := s.countRivals(now); {
+	switch n := st.Asking; {
 	case n == 1:
 		asks = " · +1 asks"
 	case n > 1:
@@ -135,16 +109,6 @@ func (s *Status) stopTick() {
 		s.sign.tick.Stop()
 		s.sign.tick, s.sign.tickAt = nil, time.Time{}
 	}
-}
-
-// countRivals drops the expired rivals and counts the others.
-func (s *Status) countRivals(now time.Time) int {
-	for id, until := range s.sign.rivals {
-		if !now.Before(until) || id == s.state.Agent.ID {
-			delete(s.sign.rivals, id)
-		}
-	}
-	return len(s.sign.rivals)
 }
 
 // maySignCover notes whether the sign covers text, and reports whether it may be drawn.

@@ -27,6 +27,8 @@ func TestTheWordsOfTheSignR69(t *testing.T) {
 		{` claude drives 1 h 30 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Until: now.Add(90 * time.Minute)}},
 		{` claude paused 10 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Paused: true, Until: now.Add(10 * time.Minute)}},
 		{` claude waits for vim · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Program: "vim", OtherProgram: "sh"}},
+		{` claude drives · +1 asks · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Asking: 1}},
+		{` claude drives · +3 ask · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Asking: 3}},
 	} {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 		defer s.Close()
@@ -41,32 +43,6 @@ func TestTheWordsOfTheSignR69(t *testing.T) {
 	s = New(Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 	s.ShowState(control.State{Phase: control.Granted})
 	require.Empty(t, s.signForms(now), "no line is wanted")
-}
-
-// The sign shows them for a minute, unless they give up; an agent that got the keyboard no longer
-// asks.
-func TestOthersAskR69(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var drawn atomic.Int64
-		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() { drawn.Add(1) }})
-		defer s.Close()
-		s.ShowState(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "a", Name: "claude"}})
-		s.NoteRival("b", true)
-		s.NoteRival("b", true)
-		s.NoteRival("c", true)
-		s.NoteRival("d", true)
-		require.Equal(t, ` claude drives · +3 ask · Ctrl+\ `, s.signForms(time.Now())[0])
-		before := drawn.Load()
-		s.NoteRival("d", false)
-		require.Equal(t, before+1, drawn.Load(), "at once")
-		s.NoteRival("d", false)
-		require.Equal(t, before+1, drawn.Load())
-		require.Equal(t, ` claude drives · +2 ask · Ctrl+\ `, s.signForms(time.Now())[0])
-		s.ShowState(control.State{Phase: control.Granted, Level: protocol.LevelDrive, Agent: control.Agent{ID: "b", Name: "codex"}})
-		require.Equal(t, ` codex drives · +1 asks · Ctrl+\ `, s.signForms(time.Now())[0])
-		time.Sleep(rivalFor)
-		require.Equal(t, ` codex drives · Ctrl+\ `, s.signForms(time.Now())[0])
-	})
 }
 
 // It does not wake at all without a grant, or if the grant has no end.
@@ -141,4 +117,15 @@ func TestAPagesTypingIsAnnounced(t *testing.T) {
 		s.ShowRemoteTyping("ada")
 		require.Contains(t, line(), "time is up")
 	})
+}
+
+// The remark says by which rule an agent drives.
+func TestTheSignSaysWhereAnAgentMayNever(t *testing.T) {
+	s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
+	defer s.Close()
+	s.ShowState(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"}, OtherProgram: "ssh", NeverRule: "config.toml:7"})
+	require.Equal(t, ` ada waits: never in ssh · Ctrl+\ `, s.signForms(time.Now())[0])
+	require.Equal(t, "[ada waits: never in ssh]", s.titleTag(time.Now()))
+	s.ShowControlChange(control.Event{Granted: true, Rule: "config.toml:3", Agent: control.Agent{Name: "ada"}, Level: protocol.LevelDrive}, "", "")
+	require.Contains(t, line(s, 120, 24), "ada drives until you take it back by your rule at config.toml:3")
 }

@@ -4,39 +4,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/consent/control"
+
 	"terminalproxy/proxy/display/notice"
 )
 
-// isAnswerable reports whether a line shows who asks, for what, and the key that allows it. In a
-// window too small for that, the key has no effect. Only the agent's own words may be cut.
-func (w *wording) isAnswerable(line string, cols, rows int) bool {
-	st := w.state
-	switch {
-	case !w.conf.Line:
-		return w.isAnnouncementLegible(cols, rows)
-	case st.Pending.Keys != "":
-		return w.FitsScreen(st.Agent.Name, st.Pending, cols, rows)
-	case st.Occupied:
-		return holdsText(line, w.waitText()) && holdsText(line, w.typeLabel())
-	case st.Phase == control.Asked && st.RuleGrant.Rule != "":
-		return w.isAnnouncementLegible(cols, rows)
-	case st.Phase == control.Asked:
-		return holdsText(line, w.controlRequest()) && holdsText(line, w.allowLabel()) ||
-			slices.Contains(w.shortQuestions(), joinRows(line))
-	case st.Menu:
-		return holdsText(line, w.menuGrantLabel())
-	}
-	return holdsText(line, w.dismissLabel())
-}
-
-// holdsText reports whether the rows of a line hold a text without breaking any of its words.
-func holdsText(line, text string) bool {
+// holdsText reports whether the rows of a line hold a text, without breaking words of up to widest
+// columns.
+func holdsText(line, text string, widest int) bool {
 	rows := strings.Split(line, "\n")
 	for _, word := range strings.Fields(text) {
 		hasWord := func(row string) bool { return strings.Contains(row, word) }
-		if !slices.ContainsFunc(rows, hasWord) {
+		if displaywidth.String(word) <= widest && !slices.ContainsFunc(rows, hasWord) {
 			return false
 		}
 	}
@@ -53,7 +33,7 @@ func joinRows(line string) string { return strings.Join(strings.Fields(line), " 
 // agent's whole name, the level and both keys.
 func (w *wording) shortQuestions() (all []string) {
 	name := w.state.Agent.Name
-	if w.state.Another {
+	if w.state.Question.Another {
 		name = "another " + name
 	}
 	level := "DRIVE"
@@ -70,37 +50,19 @@ func (w *wording) shortQuestions() (all []string) {
 // caretNotation shortens the name of a key: Ctrl+G becomes ^G.
 func caretNotation(key string) string { return strings.Replace(key, "Ctrl+", "^", 1) }
 
-// crampedLine is the line for a window too small for the question: a short form of it, or the
-// remark that there is no room.
+// crampedLine is the line for a window too small for the question.
 func (w *wording) crampedLine(cols, rows int) string {
-	var forms []string
-	if st := w.state; st.Phase == control.Asked && st.RuleGrant.Rule == "" && st.Pending.Keys == "" &&
-		!st.Occupied {
-		forms = w.shortQuestions()
-	}
 	key := caretNotation(w.conf.Reclaim)
-	forms = append(forms,
-		"too small to show the question: "+w.grantLabel()+" does nothing, "+
-			w.conf.Reclaim+" refuses", "too small to answer: "+key+" refuses", "too small: "+key,
-		"too small", key)
-	for _, form := range forms {
+	for _, form := range []string{
+		"too small to show the question: " + w.grantLabel() + " does nothing, " + w.conf.Reclaim +
+			" refuses",
+		"too small to answer: " + key + " refuses", "too small: " + key, "too small", key,
+	} {
 		if line, ok := notice.LayOutWhole(cols, max(1, rows-1), form); ok {
 			return line
 		}
 	}
 	return "!"
-}
-
-// replaceUnreadable replaces a line that cannot be answered. It returns the new line and the
-// question that it asks, or 0.
-func (w *wording) replaceUnreadable(line string, question uint64, cols, rows int) (string, uint64) {
-	if !w.conf.Line || w.state.Phase == control.Asked && w.state.RuleGrant.Rule != "" {
-		return line, 0
-	}
-	if line = w.crampedLine(cols, rows); !w.isAnswerable(line, cols, rows) {
-		question = 0
-	}
-	return line, question
 }
 
 // isQuestionUnreadable reports whether the newest line had no room for its question.

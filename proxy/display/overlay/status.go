@@ -11,6 +11,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/display/notice"
 )
 
@@ -25,12 +26,13 @@ const (
 
 // Bounds of the texts.
 const (
-	maxTitle   = 200 // characters of the program's title
-	remarkRows = 3   // at most for a remark
-	menuRows   = 5   // for the menu, on a narrow screen
-	askRows    = 6   // for a request
-	slimCols   = 40  // columns; below, a remark gets menuRows, so that its key is not cut off
-	narrowCols = 30  // columns; below, a request covers what it needs
+	maxTitle    = 200 // characters of the program's title
+	remarkRows  = 3   // at most for a remark
+	menuRows    = 5   // for the menu, on a narrow screen
+	askRows     = 6   // for a request
+	programRows = 10  // for a program's question
+	slimCols    = 40  // columns; below, a remark gets menuRows, so that its key is not cut off
+	narrowCols  = 30  // columns; below, a request covers what it needs
 )
 
 // Config describes the user's terminal and the user's preferences.
@@ -47,19 +49,6 @@ type Config struct {
 	Leave      string      // in the menu: how to leave another person's session
 	Repaint    func()      // requests a redraw; called on any goroutine
 	Present    func() bool // whether a person can see the screen; nil means always
-	Desk       Desk        // programs' questions for secrets, or nil
-}
-
-// Desk composes programs' questions for secrets.
-type Desk interface {
-	// IsOpen reports whether the user types an answer, and HasQuestion whether a question waits.
-	IsOpen() bool
-	HasQuestion() bool
-	// ComposeLine returns the line for a screen of this size, or "", and the number of its question,
-	// 0 if that cannot be read. No question of control has that number.
-	ComposeLine(cols, rows int) (line string, number uint64)
-	// NoteUnshown notes that the question is not on the screen.
-	NoteUnshown()
 }
 
 // Status holds the proxy's texts for the user: a line over the bottom row while something needs the
@@ -83,7 +72,6 @@ type Status struct {
 	begun       bool      // a grant began: unlock the terminal's keyboard, to be sure
 	sign        sign      // that an agent drives
 	inbox       inbox     // messages to the user
-	deskRung    uint64    // the question of the desk that the bell has rung for
 }
 
 // New returns a status without texts.
@@ -92,9 +80,11 @@ func New(conf Config) *Status { return &Status{wording: wording{conf: conf}} }
 // ShowState updates the texts for a new state of control.
 func (s *Status) ShowState(state control.State) {
 	s.mu.Lock()
-	s.bell = s.bell ||
-		state.Question != s.state.Question &&
-			(state.Phase == control.Asked || state.Pending.Keys != "")
+	switch state.Question.Kind {
+	case question.Keyboard, question.Input, question.Secret, question.Text, question.Confirm:
+		s.bell = s.bell || state.Question.Turn != s.state.Question.Turn
+	default:
+	}
 	if state.Hidden != s.state.Hidden {
 		s.remarkHiddenLocked(state.Hidden)
 	}
@@ -105,7 +95,7 @@ func (s *Status) ShowState(state control.State) {
 		s.begun = true
 	}
 	s.noteForegroundLocked(state)
-	if s.state.Menu && !state.Menu {
+	if s.state.Question.Kind == question.Menu && state.Question.Kind != question.Menu {
 		s.inbox.noteMenuClosed(time.Now())
 	}
 	s.state = state
@@ -120,13 +110,17 @@ func (s *Status) ShowText(text string) { s.ShowRemark(text, RemarkFor) }
 func (s *Status) ShowRemark(text string, d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.setRemarkLocked(text, d)
+	s.conf.Repaint()
+}
+
+func (s *Status) setRemarkLocked(text string, d time.Duration) {
 	now := time.Now()
 	s.remark, s.remarkedAt, s.remarkEnd = text, now, now.Add(d)
 	if s.timer != nil {
 		s.timer.Stop()
 	}
 	s.timer = time.AfterFunc(d, s.conf.Repaint)
-	s.conf.Repaint()
 }
 
 // SetObserved notes whether a gateway is connected, through which agents look.
@@ -178,37 +172,23 @@ func (s *Status) takeBegun() bool {
 }
 
 // composeNow returns what to show now on a terminal of this size: the line, the title (each may be
-// ""), whether to ring, and the question that line or title ask, or 0.
+// ""), whether to ring, and the turn of the question that line or title ask, or 0.
 func (s *Status) composeNow(
 	now time.Time, cols, rows int, title string,
-) (line, window string, ring bool, question uint64) {
+) (line, window string, ring bool, turn uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ring, s.bell = s.bell, false
 	guarding := s.isGuarding(now)
-	if s.state.HasQuestion() || guarding && s.state.Dismissible && !s.state.Message.Open {
-		question = s.state.Question
-	}
-	if guarding && !s.secretShown {
-		ring = true
-	}
+	ring = ring || guarding && !s.secretShown
 	s.secretShown = guarding
 	before := s.inbox.onLine
 	s.inbox.onLine = nil
-	if s.conf.Line {
-		line = s.lineLocked(now, cols, rows)
+	line, readable := s.lineLocked(now, cols, rows)
+	if readable {
+		turn = s.state.Question.Turn
 	}
-	asks := question != 0
-	if asks && !s.isAnswerable(line, cols, rows) {
-		line, question = s.replaceUnreadable(line, question, cols, rows)
-	}
-	s.unreadable = asks && question == 0
-	if asked, number := deskLine(s.conf, s.state, cols, rows); asked != "" {
-		line, question, s.unreadable = asked, number, number == 0
-		s.inbox.onLine = nil
-		ring = ring || number != 0 && number != s.deskRung
-		s.deskRung = max(s.deskRung, number)
-	}
+	s.unreadable = !readable && s.isAsking(now)
 	if s.conf.Title {
 		if title == "" {
 			title = s.conf.Name
@@ -216,74 +196,55 @@ func (s *Status) composeNow(
 		window = s.titleTag(now) + s.titleMessageLocked(now) + " " + notice.Clean(title, maxTitle)
 	}
 	ring = s.noteOnLineLocked(before) || ring
-	return line, window, ring, question
+	return line, window, ring, turn
 }
 
-// deskLine returns the line with a program's question for a secret, or "" if another question comes
-// first. Questions about control come first; but nothing covers an answer that the user types.
-func deskLine(conf Config, state control.State, cols, rows int) (line string, number uint64) {
-	if conf.Desk == nil || !conf.Line {
-		return "", 0
+// isAsking reports whether the line, or the title, asks a question. A prompt of the program is one
+// only if the user is told of it.
+func (s *Status) isAsking(now time.Time) bool {
+	switch s.state.Question.Kind {
+	case question.None, question.Message:
+		return false
+	case question.Prompt:
+		return s.isGuarding(now)
+	default:
+		return true
 	}
-	if !conf.Desk.IsOpen() && (state.Message.Open || state.HasQuestion()) {
-		conf.Desk.NoteUnshown()
-		return "", 0
-	}
-	return conf.Desk.ComposeLine(cols, rows)
 }
 
-func (s *Status) lineLocked(now time.Time, cols, rows int) string {
-	st := s.state
-	switch {
-	case st.Message.Open:
-		return s.composeLine(cols, rows)
-	case st.Pending.Keys != "":
-		return s.approvalLine(cols, rows)
-	case st.Occupied:
-		return s.occupiedLine(cols, rows)
-	case st.Phase == control.Asked:
-		keys := pressAgain(st.GrantKeyIgnored && cols >= narrowCols) + s.allowLabel() + " · " +
-			s.conf.Reclaim + " refuses"
-		if st.RuleGrant.Rule != "" {
-			keys = s.conf.Reclaim + " refuses"
-		}
-		return notice.Rows(cols, maxQuestionRows(cols, rows), s.controlQuestion(), keys)
-	case st.Menu:
-		return s.menuLine(cols, rows)
+// lineLocked returns the line, and whether it asks a question that the user can read.
+func (s *Status) lineLocked(now time.Time, cols, rows int) (line string, readable bool) {
+	switch st := s.state; {
+	case !s.conf.Line:
+		return "", s.isAsking(now) && (st.RuleGrant.Rule == "" || s.conf.Title)
+	case s.isAsking(now), st.Question.Kind == question.Message:
+		return s.questionLine(now, cols, rows)
 	case s.isGuarding(now):
-		return s.secretLine(cols)
+		line = notice.Line(cols, s.secretText(), "")
 	case st.Pregrant:
-		return notice.Line(cols, s.pregrantLine(), s.conf.Reclaim+" takes that back")
+		line = notice.Line(cols, s.pregrantLine(), s.conf.Reclaim+" takes that back")
 	case s.remark != "" && now.Before(s.remarkEnd):
 		most := remarkRows
 		if cols < slimCols {
 			most = menuRows
 		}
-		return notice.Rows(cols, min(rows-1, most), s.remark, "")
+		line = notice.Rows(cols, min(rows-1, most), s.remark, "")
 	case s.nextMessageLocked(now):
-		return s.inbox.currentLine(cols, rows)
+		line = s.inbox.currentLine(cols, rows)
 	}
-	return ""
+	return line, false
 }
 
 // titleTag returns the part of the window's title that names who has the keyboard.
 func (s *Status) titleTag(now time.Time) string {
+	if asks := s.questionTitle(); asks != "" {
+		return asks
+	}
 	switch st := s.state; {
-	case s.conf.Desk != nil && s.conf.Desk.HasQuestion():
-		return "[a program asks for a password]"
 	case st.Hidden:
 		return "[hidden]"
 	case s.isGuarding(now):
 		return s.secretTag()
-	case st.Pending.Keys != "" && !s.conf.Line:
-		return s.approvalTitle()
-	case st.Pending.Keys != "":
-		return "[agent asks]"
-	case st.Occupied && !s.conf.Line:
-		return "[" + st.Agent.Name + " waits for your line: " + pressAgain(st.GrantKeyIgnored) +
-			s.grantLabel() + " lets it type]"
-	case st.Occupied:
-		return "[" + st.Agent.Name + " waits for your line]"
 	case st.NeverRule != "":
 		return "[" + st.Agent.Name + " waits: never in " + st.OtherProgram + "]"
 	case st.OtherProgram != "":
@@ -294,14 +255,6 @@ func (s *Status) titleTag(now time.Time) string {
 		return "[" + st.Agent.Name + " types]"
 	case st.Phase == control.Granted:
 		return "[" + st.Agent.Name + " drives]"
-	case st.Phase == control.Asked && !s.conf.Line && st.RuleGrant.Rule != "":
-		return "[" + s.namedAsker(st.Agent.Name) + s.upcomingGrant() + ": " + s.conf.Reclaim +
-			" refuses]"
-	case st.Phase == control.Asked && !s.conf.Line:
-		return "[" + s.namedAsker(st.Agent.Name) + " asks to " + s.wantedGrant() + ": " +
-			pressAgain(st.GrantKeyIgnored) + s.grantLabel() + " allows, " + s.conf.Reclaim + " refuses]"
-	case st.Phase == control.Asked:
-		return "[agent asks]"
 	case s.unobserved:
 		return "[not observed]"
 	}

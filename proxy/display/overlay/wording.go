@@ -8,7 +8,6 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/display/notice"
 )
 
 // wording composes the texts for a state of control: questions, the effects of keys, and the menu.
@@ -40,15 +39,6 @@ func maxQuestionRows(cols, rows int) int {
 	return min(rows-1, askRows)
 }
 
-// controlQuestion returns the question for control. The name is in quotation marks, since the agent
-// chose it.
-func (w *wording) controlQuestion() string {
-	if w.state.RuleGrant.Rule != "" {
-		return w.announcement()
-	}
-	return w.controlRequest() + ": “" + w.state.Reason + "”"
-}
-
 // controlRequest returns the question for control without the agent's own words.
 func (w *wording) controlRequest() string {
 	return w.namedAsker("“"+w.state.Agent.Name+"”") + " asks to " + w.wantedGrant()
@@ -60,7 +50,7 @@ func (w *wording) allowLabel() string { return w.grantLabel() + " allows" }
 // namedAsker marks the asking agent as another one, for a user who read the previous agent's
 // question.
 func (w *wording) namedAsker(name string) string {
-	if w.state.Another {
+	if w.state.Question.Another {
 		return "another agent, " + name + ","
 	}
 	return name
@@ -119,10 +109,4 @@ func formatDuration(d time.Duration) string {
 		return "0 s"
 	}
 	return strings.Join(parts, " ")
-}
-
-// composeLine shows the message that the user is writing.
-func (w *wording) composeLine(cols, rows int) string {
-	return notice.Input(cols, max(1, rows-1), "to "+notice.Recipient(w.state.Message.To.Name)+": ",
-		w.state.Message.Text, "Enter sends · Esc closes")
 }

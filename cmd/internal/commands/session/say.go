@@ -11,7 +11,7 @@ import (
 	"terminalproxy/gateway/client"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/consent/control"
+	"terminalproxy/proxy/consent/question"
 )
 
 // The receivers of say.
@@ -106,9 +106,9 @@ func sayToAgent(ctx context.Context, env *cli.Env, id, message string) error {
 	switch n := utf8.RuneCountInString(message); {
 	case n == 0:
 		return cli.Usage("say: the message is empty")
-	case n > control.MaxMessage:
+	case n > question.MaxMessage:
 		return cli.Usage("say: the message is %d characters long; the limit is %d", n,
-			control.MaxMessage)
+			question.MaxMessage)
 	}
 	if err := env.RequireOutside("use a terminal that no agent sees; in the session itself, press " +
 		"the reclaim key and then m"); err != nil {

@@ -112,7 +112,7 @@ func TestSudoAsksTheUser_Root(t *testing.T) {
 	searchProcesses(t, s.World, s.canary)
 
 	refused := s.start("sudo -k; sudo id -u")
-	s.press("wants your password for sudo", "C-\\")
+	s.refuse("wants your password for sudo")
 	got = refused.Wait()
 	require.Equal(t, 1, got.Status)
 	require.Empty(t, got.Out)

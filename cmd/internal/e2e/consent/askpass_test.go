@@ -73,17 +73,34 @@ func (a *tool) answer(words, text string) {
 	a.desk.WaitGone("Enter sends")
 }
 
+// held is longer than the time between two presses that count as one of a held key.
+const held = 400 * time.Millisecond
+
 // press waits for a question that contains words, and presses a key until it is gone.
 func (a *tool) press(words, key string) {
 	a.T.Helper()
 	a.waitQuestion(words)
+	pressed := time.Time{}
 	a.desk.See("the end of the question", func(screen string) bool {
 		if !asks(screen, words) {
 			return true
 		}
-		a.desk.Press(key)
+		if time.Since(pressed) > held {
+			a.desk.Press(key)
+			pressed = time.Now()
+		}
 		return false
 	})
+}
+
+// refuse refuses a question that contains words, and opens the menu, so that the agent may ask
+// again at once.
+func (a *tool) refuse(words string) {
+	a.T.Helper()
+	a.press(words, "C-\\")
+	a.desk.OpenMenu("no agent has the keyboard")
+	a.desk.Press("Enter")
+	a.desk.WaitGone("no agent has the keyboard")
 }
 
 func (a *tool) waitQuestion(words string) {
@@ -250,7 +267,7 @@ func TestSshAsksTheUser(t *testing.T) {
 	login := "ssh -F none -i user -o IdentitiesOnly=yes -o PreferredAuthentications=publickey -o StrictHostKeyChecking=ask " +
 		"-o UserKnownHostsFile=known -p " + a.Content("port") + " 127.0.0.1 echo logged in"
 	no := a.start(login)
-	a.press("needs your yes for ssh", "C-\\")
+	a.refuse("needs your yes for ssh")
 	got := no.Wait()
 	require.Equal(t, 255, got.Status)
 	require.Equal(t, 1, strings.Count(got.Err, "the user refused"), got.Err)

@@ -155,13 +155,10 @@ func TestTheUsersKeysPauseTheAgentAndArriveWhole(t *testing.T) {
 func TestGrantDriveIsForTheFirstThatAsks(t *testing.T) {
 	w, s, id := world.StartListener(t, 120, 24, "--agent --grant drive")
 	w.RequestGrant(id, "--as", "first")
-	busy := w.Gateway("request", id, "--reason", "me too", "--as", "second")
-	require.Equal(t, 1, busy.Status)
-	require.Contains(t, busy.Err, "another agent has the keyboard or is asking for it (first)")
+	asking := w.Start("gateway", "request", id, "--reason", "me too", "--as", "second")
+	s.Wait("first drives · +1 asks")
 	require.Equal(t, 4, w.Gateway("send", id, "--as", "second", "--text", "x").Status)
 	w.MustGateway("release", id, "--as", "first")
-	s.WaitShown("first gives the keyboard back")
-	asking := w.Start("gateway", "request", id, "--reason", "now me", "--as", "second")
 	s.Answer(`C-\`)
 	require.Equal(t, 1, asking.Wait().Status, "the wish was for one agent only")
 }
@@ -170,7 +167,7 @@ func TestWithoutALineTheTitleAsks(t *testing.T) {
 	w, s, id := world.StartListener(t, 100, 24, "--agent --no-notice")
 	before := s.Colours()
 	asking := w.Start("gateway", "request", id, "--reason", "quietly", "--as", "codex")
-	s.WaitTitle(`[codex asks to drive for 10 min: Ctrl+G allows, Ctrl+\ refuses]`)
+	s.WaitTitle(`[“codex” asks to drive for 10 min: Ctrl+G allows · Ctrl+\ refuses]`)
 	s.WaitColours(before)
 	w.Until(func() bool { // a key too soon is an accident
 		s.Press("C-g")

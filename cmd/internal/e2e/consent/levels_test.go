@@ -154,10 +154,10 @@ func TestWithoutALineTheTitleShowsWhatIsHeld(t *testing.T) {
 	w, s, id := world.StartListener(t, 100, 24, "--agent --no-notice --grant type")
 	w.RequestGrant(id, "--level", "type", "--as", "codex")
 	sending := w.Start("gateway", "send", id, "--as", "codex", "ctrl-c")
-	s.WaitTitle(`[codex: Ctrl+G sends <Ctrl-C>, Ctrl+\ refuses]`)
+	s.WaitTitle(`[“codex” wants to send <Ctrl-C>: Ctrl+G sends it · Ctrl+\ refuses and stops codex]`)
 	w.Until(func() bool { // a key too soon is an accident, and one too many is the program's
 		s.Press("C-g")
-		return !strings.Contains(s.Title(), "sends <Ctrl-C>")
+		return !strings.Contains(s.Title(), "send <Ctrl-C>")
 	}, s.Title)
 	require.Zero(t, sending.Wait().Status)
 	w.WaitHeard("heard", "^\x03\x07*$")

@@ -99,8 +99,7 @@ func TestAWaitReceivesAnUndeliveredAnswer(t *testing.T) {
 
 	// The same holds for two runs of the command.
 	require.NotZero(t, w.Gateway("request", id, "--as", "bert", "--reason", "drive", "--timeout", "300ms").Status)
-	s.WaitQuestion()
-	s.Press(`C-\`)
+	s.Answer(`C-\`)
 	s.WaitShown("bert is refused")
 	require.Contains(t, w.MustGateway("wait", id, "--control", "--as", "bert", "--json"), `"matched": "refused"`)
 	require.NotZero(t, w.Gateway("wait", id, "--control", "--as", "bert", "--timeout", "100ms").Status)

@@ -1,0 +1,75 @@
+package question
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	ada  = Agent{ID: "a-1", Name: "ada", Identity: "name ada"}
+	bert = Agent{ID: "b-1", Name: "bert", Identity: "name bert"}
+)
+
+// Whatever kind follows whatever other one, however that ended: the one that waits takes no place,
+// and the key counts only for what could be read for 1.5 s.
+func TestEachKindWaitsForEachOtherR71R72(t *testing.T) {
+	endings := map[string]func(q *Queue, c *Question, now time.Time){
+		"answer":       func(q *Queue, _ *Question, now time.Time) { q.NoteGrantKey(now, false) },
+		"refusal":      func(q *Queue, _ *Question, now time.Time) { q.NoteReclaimKey(now, false) },
+		"by its asker": func(q *Queue, c *Question, now time.Time) { q.End(now, c, Withdrawn, "") },
+	}
+	for first := Keyboard; first <= Confirm; first++ {
+		for second := Keyboard; second <= Confirm; second++ {
+			for name, end := range endings {
+				for _, at := range []time.Duration{100, 450, 900, 1300, 1500} {
+					about := fmt.Sprint(first, " ended by ", name, ", then ", second, " at ", at)
+					if name == "answer" && first.IsTyped() || name == "refusal" && first == Prompt {
+						continue // the user types on; the key opens the menu
+					}
+					q, now, given := new(Queue), time.Unix(1e9, 0), 0
+					a := New(first, ada, func(time.Time, bool) {})
+					b := New(second, bert, func(_ time.Time, yes bool) {
+						require.True(t, yes)
+						given++
+					})
+					q.Add(now, a)
+					q.NoteShown(now, q.Shown().Turn)
+					q.Add(now, b)
+					now = now.Add(2 * time.Second)
+					require.Equal(t, a, q.Current(), about)
+					end(q, a, now)
+					require.Equal(t, b, q.Current(), about)
+					q.NoteShown(now, q.Shown().Turn-1) // the drawing of the one before
+					q.NoteShown(now, q.Shown().Turn)
+					require.True(t, q.NoteGrantKey(now.Add(at*time.Millisecond), false), about)
+					counts := at == 1500
+					require.Equal(t, counts, given == 1 || b.Typing, about)
+				}
+			}
+		}
+	}
+}
+
+// A refusal counts for all that the agent asks: what waits, and what it asks next.
+func TestARefusalIsForAllKindsR71(t *testing.T) {
+	q, now := new(Queue), time.Unix(1e9, 0)
+	refused := 0
+	for kind := Secret; kind <= Confirm; kind++ {
+		require.Nil(t, q.Admit(now, ada))
+		q.Add(now, New(kind, ada, func(_ time.Time, yes bool) {
+			require.False(t, yes)
+			refused++
+		}))
+	}
+	took, free := q.NoteReclaimKey(now, false)
+	require.Equal(t, []bool{true, false}, []bool{took, free})
+	require.Equal(t, 3, refused)
+	require.Nil(t, q.Current())
+	require.Equal(t, &NotNow{For: FirstRefusalWait, Times: 1}, q.Admit(now, Agent{ID: "a-2", Identity: ada.Identity}))
+	q.Mute(bert)
+	require.ErrorContains(t, q.AskRefusal(now, bert), "muted")
+	require.Equal(t, &NotNow{Muted: true}, q.Admit(now.Add(time.Hour), bert))
+}
