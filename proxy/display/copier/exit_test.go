@@ -2,7 +2,6 @@ package copier_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -85,25 +84,6 @@ func TestAsAChunkIsWrittenR59(t *testing.T) {
 			r.equal(want+"\x1b[?25h", r.watchdog())
 		})
 	}
-}
-
-// PauseCopying gives up after 2 s if the screen takes no output, and at once if the copying has ended.
-func TestParkGivesUp(t *testing.T) {
-	runCopier(t, nil, func(t *testing.T, r *rig) {
-		r.setRoom(0)
-		r.print("abc")
-		began := time.Now()
-		_, ok := r.c.PauseCopying()
-		require.False(t, ok)
-		require.Equal(t, 2*time.Second, time.Since(began))
-		r.setRoom(-1)
-		r.print("d")
-		r.equal("abcd", r.screen())
-		r.change(func() { r.ended = true })
-		<-r.c.Done()
-		_, ok = r.c.PauseCopying()
-		require.False(t, ok)
-	})
 }
 
 // Another program may write on and on.

@@ -19,6 +19,7 @@ import (
 type play struct {
 	*rig
 	resume          func(front bool)
+	began           time.Time // of the parking
 	parked, guarded bool
 }
 
@@ -99,7 +100,12 @@ func (p *play) step(t *testing.T, s corpus.Step) {
 	case "guard":
 		p.guarded = p.c.SetWatchdog(p)
 	case "park":
+		p.began = time.Now()
 		p.resume, p.parked = p.c.PauseCopying()
+	case "finish":
+		p.c.FinishOutput()
+	case "caught-up":
+		p.c.NoteCaughtUp()
 	case "resume":
 		p.resume(arg == "yes")
 	default:
@@ -126,6 +132,18 @@ func (p *play) put(t *testing.T, what string, on bool) {
 		p.strict = on
 	case "unseen":
 		p.on = !on
+	case "full": // the model is behind by too much
+		p.change(func() { p.full = on })
+	case "quiet": // no one looks at the model
+		p.unseen = on
+	case "alarm":
+		p.change(func() { p.alarm = on })
+	case "locates":
+		p.shows.locates = value
+	case "late": // the model is behind what is drawn
+		p.shows.mu.Lock()
+		p.shows.behind, p.shows.up = on, false
+		p.shows.mu.Unlock()
 	case "text":
 		p.shows.text = value
 	case "title":
@@ -159,6 +177,15 @@ func (p *play) fact(t *testing.T, name string) string {
 		return string(p.c.ExitSequence())
 	case "title":
 		return p.shows.title
+	case "took":
+		return time.Since(p.began).String()
+	case "over":
+		select {
+		case <-p.c.Done():
+			return "yes"
+		default:
+			return "no"
+		}
 	}
 	facts := map[string]bool{"inhand": p.c.HasUnfedOutput(), "heldopen": p.c.HeldOpen(), "parked": p.parked, "guarded": p.guarded}
 	require.Contains(t, facts, name)
