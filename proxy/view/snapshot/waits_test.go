@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -258,30 +259,15 @@ func TestCheckExpect(t *testing.T) {
 	v := newView("$ ls", "notes.txt and mo", "re", "$ ")
 	v.wrapped[1] = true
 	v.cursor = 3
-	seq, old, row, other := uint64(1), uint64(9), 3, 0
-	for _, c := range []struct {
-		name   string
-		expect *protocol.Expect
-		want   string
-	}{
-		{"nothing", nil, ""},
-		{"empty", &protocol.Expect{}, ""},
-		{"all", &protocol.Expect{Seq: &seq, Hash: "hash-1", Text: "and more", CursorRow: &row, Foreground: "vim"}, ""},
-		{"seq", &protocol.Expect{Seq: &old}, "expected revision 9, the screen is at 1"},
-		{"hash", &protocol.Expect{Hash: "x"}, "expected the screen with hash x, it is hash-1"},
-		{"cursor", &protocol.Expect{CursorRow: &other}, "expected the cursor in row 0, it is in row 3"},
-		{"foreground", &protocol.Expect{Foreground: "less"}, `expected "less" in the foreground, it is "vim"`},
-		{"text", &protocol.Expect{Text: "txt$"}, `expected "txt$" on the screen, it is not there`},
-		{"one of several", &protocol.Expect{Seq: &seq, Text: "ls -l"}, `expected "ls -l" on the screen, it is not there`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			err := CheckExpect(c.expect, v)
-			if c.want == "" {
-				require.NoError(t, err)
-				return
-			}
-			require.EqualError(t, err, c.want)
-		})
+	for _, c := range corpus.Rows[struct{ Expect, Want string }](t, "expect") {
+		var expect *protocol.Expect
+		require.NoError(t, json.Unmarshal([]byte(c.Expect), &expect))
+		err := CheckExpect(expect, v)
+		if c.Want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.EqualError(t, err, c.Want)
 	}
 }
 
