@@ -109,23 +109,12 @@ func TestAnOwnerTalksRemotely(t *testing.T) {
 	require.Empty(t, s.handle(&protocol.ChatUnsubscribe{SessionID: s.SessionID}))
 }
 
-// Anything other than what the owner signed, now and once, is neither sent nor allowed, nor
-// recorded.
+// What gives an agent nothing needs no signature, and what gives it something has no other way.
 func TestOnlyTheOwnersSignatureTalks(t *testing.T) {
-	s, room, p := conversationAt(t, nil)
-	once := protocol.ChatReply{Verdict: protocol.ChatOnce}
-	sent := p.prompt("go")
-	s.mustDo(t, sent)
-	room.doneActs()
-	late, other, changed, worded := p.prompt("go"), p.answer("t1", once), p.prompt("go"), p.answer("t1", protocol.ChatReply{Words: "no"})
-	late.At -= 60_000
-	late.SignatureB64 = ed25519.Sign(p.private, late.Signed(p.started))
-	other.Request, changed.Text = "t2", "rm"
-	worded.Answer = once
+	s, room, _ := conversationAt(t, nil)
 	for _, m := range []protocol.Message{
-		sent, late, other, changed, worded,
 		&protocol.ChatSend{RequestID: "r", SessionID: s.SessionID, Text: "go", By: "ada"},
-		&protocol.ChatAnswer{RequestID: "r", SessionID: s.SessionID, Request: "t1", Answer: once, By: "ada"},
+		&protocol.ChatAnswer{RequestID: "r", SessionID: s.SessionID, Request: "t1", Answer: protocol.ChatReply{Verdict: protocol.ChatOnce}, By: "ada"},
 		&protocol.ChatAnswer{RequestID: "r", SessionID: s.SessionID, Request: "t1", Answer: protocol.ChatReply{Replies: map[string][]string{"q": {"x"}}}},
 	} {
 		s.mustRefuse(t, protocol.CodeForbidden, m)
