@@ -79,6 +79,7 @@ type bench struct {
 	throttle *Throttle
 	waits    *Waits
 	results  []string
+	met      *Alternative // of the last result
 }
 
 func newBench(t testing.TB, rows ...string) *bench {
@@ -168,6 +169,26 @@ func (b *bench) step(s corpus.Step) {
 		b.throttle.NoteChange(at(n))
 	case "half-drawn", "drawn":
 		b.throttle.SetHeld(at(n), s.Words[0] == "half-drawn")
+	case "scrolled": // the rows that left the screen since the wait's revision
+		b.view.left = s.Words[1:]
+	case "ticks": // from, to: each 100 ms, a program paints rows (row=text, # is the number of the tick)
+		to, _ := strconv.Atoi(s.Arg(2))
+		for ; n <= to; n++ {
+			for _, w := range s.Words[3:] {
+				row, text, _ := strings.Cut(w, "=")
+				text = strings.ReplaceAll(text, "#", strconv.Itoa(n))
+				switch y, err := strconv.Atoi(row); {
+				case row == "scroll":
+					b.view.scroll(text)
+					b.view.scrolled++
+				case err == nil:
+					b.view.set(y, text)
+				default: // any row
+					b.view.set(n%len(b.view.rows), text)
+				}
+			}
+			b.changed(100 * n)
+		}
 	case "check":
 		b.check(n)
 	case "ahead", "may-wait", "may-work", "typed":
@@ -184,16 +205,27 @@ func (b *bench) step(s corpus.Step) {
 	}
 }
 
-// wait adds the wait of a step.
+// wait adds the wait of a step. What stands behind "stop" or "or" is another condition, of which the
+// first counts.
 func (b *bench) wait(s corpus.Step) {
 	number := func(name string) int { n, _ := strconv.Atoi(s.Option(name)); return n }
-	u := protocol.Until{Text: s.Option("text"), Regex: s.Option("regex"), Title: s.Option("title"), TitleRegex: s.Option("title-regex"), Gone: s.Option("gone"), QuietMs: int64(number("quiet"))}
-	for word, is := range map[string]*bool{"changed": &u.Changed, "settled": &u.Settled, "waiting": &u.Waiting, "exit": &u.Exit, "control": &u.Control} {
-		*is = s.Arg(2) == word
+	words, alternatives := s.Words[2:], []Alternative{}
+	for i, word := range words {
+		if word == "stop" || word == "or" {
+			other := untilOf(words[i+1:])
+			c, err := Compile(other)
+			require.NoError(b.t, err)
+			alternatives = append(alternatives, Alternative{c, word == "stop", other})
+		}
 	}
-	b.add(u, number("at"), func(w *Wait) {
-		w.ID, w.AfterSeq = s.Arg(1), uint64(number("after"))
-		w.InputSeq = uint64(number("input"))
+	if i := slices.IndexFunc(words, func(w string) bool { return w == "stop" || w == "or" }); i >= 0 {
+		words = words[:i]
+	}
+	b.add(untilOf(words), number("at"), func(w *Wait) {
+		w.ID, w.AfterSeq, w.SinceSeq = s.Arg(1), uint64(number("after")), uint64(number("since"))
+		w.InputSeq, w.Alternatives = uint64(number("input")), alternatives
+		done := w.Done
+		w.Done = func(r Result) { b.met = r.Alternative; done(r) }
 		if s.Option("deadline") != "" {
 			w.Deadline = at(number("deadline"))
 		}
@@ -201,6 +233,17 @@ func (b *bench) wait(s corpus.Step) {
 			w.NotBefore = at(number("not-before"))
 		}
 	})
+}
+
+// untilOf makes the condition at the front of words.
+func untilOf(words []string) protocol.Until {
+	s := corpus.Step{Words: words[:1]}
+	quiet, _ := strconv.ParseInt(s.Option("quiet"), 10, 64)
+	return protocol.Until{
+		Text: s.Option("text"), Regex: s.Option("regex"), Title: s.Option("title"), TitleRegex: s.Option("title-regex"), Gone: s.Option("gone"),
+		QuietMs: quiet, Changed: words[0] == "changed", Settled: words[0] == "settled", Waiting: words[0] == "waiting",
+		Exit: words[0] == "exit", Control: words[0] == "control", Repaints: slices.Contains(words, "repaints"),
+	}
 }
 
 // is checks a step's expectation.
@@ -212,6 +255,12 @@ func (b *bench) is(w corpus.Want, line string) {
 		b.open(line)
 	case "ended":
 		b.ended(strings.Split(w.Value, ",")...)
+	case "by": // the other condition that was met
+		got := "none"
+		if b.met != nil {
+			got = map[bool]string{true: "stop", false: "or"}[b.met.Stop]
+		}
+		require.Equal(b.t, w.Value, got, line)
 	case "results":
 		require.Equal(b.t, w.Value, strings.Join(b.results, ","), line)
 	case "next":
@@ -268,81 +317,6 @@ func TestCheckExpect(t *testing.T) {
 			continue
 		}
 		require.EqualError(t, err, c.Want)
-	}
-}
-
-// A wait with several conditions ends with the first of them, once.
-func TestAWaitForOneOfSeveral(t *testing.T) {
-	came := make([]*Alternative, 0)
-	deadline := func(w *Wait) { w.Deadline = at(50) }
-	also := func(stop bool, all ...protocol.Until) func(*Wait) {
-		return func(w *Wait) {
-			done := w.Done
-			w.Done = func(r Result) { came = append(came, r.Alternative); done(r) }
-			for _, u := range all {
-				c, err := Compile(u)
-				require.NoError(t, err)
-				w.Alternatives = append(w.Alternatives, Alternative{c, stop, u})
-			}
-		}
-	}
-	failure := protocol.Until{Regex: "error: .*"}
-	b := newBench(t, "$ make", "")
-	b.add(protocol.Until{Exit: true}, 0, also(true, failure, protocol.Until{Text: "Killed"}))
-	require.Equal(t, 3, b.waits.Len())
-	require.ErrorIs(t, b.waits.Add(Wait{ID: "w", Condition: &Condition{kind: kindExit}}, b.view, at(1)), ErrWaitOpen)
-	b.print("fine\r\n")
-	b.check(1)
-	b.open("nothing went wrong")
-	b.print("a.c:3: error: no\r\nKilled\r\n")
-	b.check(2)
-	b.ended("w:0:error: no")
-	require.True(t, came[0].Stop)
-	require.Equal(t, failure, came[0].Until)
-
-	b = newBench(t, "$ make", "")
-	b.add(protocol.Until{Text: "never"}, 0, also(false, protocol.Until{Exit: true}), deadline)
-	b.view.exited = true
-	b.check(3)
-	b.ended("w:0:exit")
-	require.True(t, came[1].Until.Exit)
-
-	b = newBench(t, "$ make", "")
-	b.add(protocol.Until{Text: "never"}, 0, also(true, failure), deadline)
-	b.check(50)
-	b.ended("w:1:")
-	require.Nil(t, came[2])
-
-	b = newBench(t, "$ make", "error: old")
-	b.view.waiting = protocol.MatchedWaiting
-	b.add(protocol.Until{Text: "never"}, 0, also(true, failure), func(w *Wait) { w.AfterSeq, w.InputSeq = 2, 2 })
-	b.open("an error that was there before the input stops nothing")
-
-	b = newBench(t, "$ make", "")
-	b.add(protocol.Until{Text: "never"}, 0, also(true, failure))
-	require.True(t, b.waits.Cancel("w"))
-	require.Zero(t, b.waits.Len())
-}
-
-// What flashed by between the last look and the wait counts if the wait states what was seen.
-func TestAWaitSeesScrolledText(t *testing.T) {
-	for name, c := range map[string]struct {
-		with func(*Wait)
-		want []string
-	}{
-		"since":       {func(w *Wait) { w.SinceSeq = 1 }, []string{"w:0:error: no"}},
-		"after":       {func(w *Wait) { w.AfterSeq = 1 }, []string{"w:0:error: no"}},
-		"from now on": {func(*Wait) {}, nil},
-	} {
-		b := newBench(t, "$ make", "")
-		b.view.left = []string{"gcc", "error: no", "gcc"}
-		b.add(protocol.Until{Regex: "error: .*"}, 0, c.with)
-		require.Equal(t, c.want, b.results, name)
-		b = newBench(t, "$ make", "")
-		b.view.left = []string{"error: no"}
-		b.waits.SetBlind(true)
-		b.add(protocol.Until{Regex: "error: .*"}, 0, c.with)
-		b.open("the user hides the screen")
 	}
 }
 
