@@ -21,7 +21,13 @@ func (s *Server) newBroker() *secrets.Broker {
 			}
 			return client.NewInProcess(func() client.Peer { return s.joinHub(m, auth.Identity{}) })
 		},
-		Clients: s.hub.LocalAgents,
+		Clients: func() map[int]secrets.Client {
+			all := make(map[int]secrets.Client)
+			for pid, m := range s.hub.LocalAgents() {
+				all[pid] = secrets.Client{ID: m.ID, Name: m.Name, TokenID: m.TokenID}
+			}
+			return all
+		},
 	})
 }
 

@@ -88,18 +88,17 @@ func (s *session) reportAgentGone(agentID string) {
 	}
 }
 
-// LocalAgents returns the connected agents of this machine by process, with the names that they
-// have given, which may be "".
-func (h *Hub) LocalAgents() map[int]string {
+// LocalAgents returns the connected agents of this machine by process.
+func (h *Hub) LocalAgents() map[int]Member {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	all := make(map[int]string)
+	all := make(map[int]Member)
 	for p := range h.peers {
 		if p.member.Role != RoleAgent || !p.member.Local || p.member.Process == nil {
 			continue
 		}
 		if pid := p.member.Process.ProcessID(); pid != 0 {
-			all[pid] = p.member.Name
+			all[pid] = p.member
 		}
 	}
 	return all

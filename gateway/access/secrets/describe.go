@@ -34,9 +34,12 @@ func Agents() (names []string) {
 	return names
 }
 
-// describe describes the asker for people. clients names the connected agents by process: the
-// program that started one of those is that agent.
-func (f *facts) describe(program string, clients map[int]string) protocol.SecretAsker {
+// Client is a connected agent of this machine: its id, name and token's id, which may be "".
+type Client struct{ ID, Name, TokenID string }
+
+// describe describes the asker for people. clients are the connected agents by process: the program
+// that started one of those is that agent.
+func (f *facts) describe(program string, clients map[int]Client) protocol.SecretAsker {
 	p := &f.chain[0]
 	a := protocol.SecretAsker{
 		Program: program, Pid: p.pid, Started: p.started,
@@ -47,8 +50,9 @@ func (f *facts) describe(program string, clients map[int]string) protocol.Secret
 	for _, c := range f.chain[1:] {
 		a.Chain = append(a.Chain, clip(c.program(), protocol.MaxName))
 	}
-	_, name, proven := f.findAgent(clients)
-	a.Agent, a.Proven = clip(name, protocol.MaxName), proven
+	_, agent, proven := f.findAgent(clients)
+	a.Agent, a.Proven = clip(agent.Name, protocol.MaxName), proven
+	a.AgentID, a.TokenID = agent.ID, agent.TokenID
 	return a
 }
 
@@ -63,25 +67,38 @@ func (f *facts) typedCommand(program string) *process {
 	return &f.chain[at]
 }
 
-// findAgent returns the nearest agent among the ancestors, how it is called, and whether a client
-// that is connected says so. Without an agent it returns the farthest ancestor, without a name:
+// findAgent returns the nearest agent among the ancestors, and whether a client that is connected
+// says so, which names it. Without an agent it returns the farthest ancestor, without a name:
 // unknown programs start as many others as they like.
-func (f *facts) findAgent(clients map[int]string) (agent *process, name string, proven bool) {
-	started := map[int]string{}
-	for pid, name := range clients {
-		started[parentOf(pid)] = name
+func (f *facts) findAgent(clients map[int]Client) (p *process, agent Client, proven bool) {
+	started := map[int]Client{}
+	for pid, client := range clients {
+		started[parentOf(pid)] = client
 	}
 	for i := range f.chain {
 		p := &f.chain[i]
 		guess := p.guessAgent()
-		if name, isAgent := started[p.pid]; isAgent && !p.adoptsOrphans() {
-			return p, cmp.Or(guess, name, "agent"), true
+		if agent, isAgent := started[p.pid]; isAgent && !p.adoptsOrphans() && !p.runsAnything() {
+			agent.Name = cmp.Or(guess, agent.Name, "agent")
+			return p, agent, true
 		}
 		if guess != "" {
-			return p, guess, false
+			return p, Client{Name: guess}, false
 		}
 	}
-	return &f.chain[len(f.chain)-1], "", false
+	return &f.chain[len(f.chain)-1], Client{}, false
+}
+
+// shells are programs that run what anyone has them run: a client below one says nothing about
+// what else runs there.
+var shells = []string{
+	"sh", "ash", "bash", "busybox", "csh", "dash", "elvish", "fish", "ksh", "ksh93", "mksh", "nu",
+	"oksh", "pwsh", "tcsh", "xonsh", "yash", "zsh", "screen", "sshd", "tmux", "zellij",
+}
+
+// runsAnything reports whether a process is a shell. A login shell names itself with a hyphen.
+func (p *process) runsAnything() bool {
+	return slices.Contains(shells, strings.TrimPrefix(p.program(), "-"))
 }
 
 // adoptsOrphans reports whether a process is the parent of those whose parent has ended: it did not

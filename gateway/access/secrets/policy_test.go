@@ -114,9 +114,9 @@ func TestAskerIsDescribedToTheUser(t *testing.T) {
 	// A client of the gateway says which agent it is, whatever that looks like.
 	f.chain[2].pid = os.Getppid()
 	f.chain[2].args, f.chain[2].started = nil, 9
-	require.Equal(t, "Claude Code", f.describe("sudo", map[int]string{os.Getpid(): "Claude Code"}).Agent)
-	require.Equal(t, "agent", f.describe("sudo", map[int]string{os.Getpid(): ""}).Agent)
-	require.True(t, f.describe("sudo", map[int]string{os.Getpid(): ""}).Proven)
+	require.Equal(t, "Claude Code", f.describe("sudo", map[int]Client{os.Getpid(): {ID: "a-1", Name: "Claude Code", TokenID: "t-1"}}).Agent)
+	require.Equal(t, "agent", f.describe("sudo", map[int]Client{os.Getpid(): {ID: "a-1", Name: "", TokenID: "t-1"}}).Agent)
+	require.True(t, f.describe("sudo", map[int]Client{os.Getpid(): {ID: "a-1", Name: "", TokenID: "t-1"}}).Proven)
 	require.Empty(t, f.describe("sudo", nil).Agent)
 	farthest, _, _ := f.findAgent(nil)
 	require.Equal(t, 10, farthest.pid, "an unknown one counts with its relatives")
@@ -133,17 +133,22 @@ func TestAskerIsDescribedToTheUser(t *testing.T) {
 	require.NoError(t, protocol.Check(&protocol.SecretAsk{RequestID: "r", SessionID: "s", Kind: "text", PublicKeyB64: []byte("k"), Asker: got}))
 }
 
-// A client whose agent has ended is the child of what adopts orphans, below which everything runs.
-func TestAdopterOfOrphansIsNoAgent(t *testing.T) {
+// A client proves who started it, but not what adopts orphans, nor a shell in which it runs: there
+// runs anything.
+func TestWhatAClientProves(t *testing.T) {
 	for name, p := range map[string]process{
 		"systemd": {path: "/usr/lib/systemd/systemd"}, "a closed systemd": {name: "systemd"}, "a shell": {path: "/usr/bin/bash"},
+		"a login shell that is hidden": {name: "-zsh"}, "tmux": {path: "/usr/bin/tmux"}, "an agent": {path: "/usr/bin/robotd"},
 	} {
 		f := asked(sudo())
 		p.pid, p.started = os.Getppid(), 9
 		f.chain[2] = p
-		got := f.describe("sudo", map[int]string{os.Getpid(): "robot"})
-		isAgent := name == "a shell"
-		require.Equal(t, []bool{isAgent, isAgent}, []bool{got.Proven, got.Agent == "robot"}, name)
+		got := f.describe("sudo", map[int]Client{os.Getpid(): {ID: "a-1", Name: "robot", TokenID: "t-1"}})
+		want := []any{false, "", "", ""}
+		if name == "an agent" {
+			want = []any{true, "robot", "a-1", "t-1"}
+		}
+		require.Equal(t, want, []any{got.Proven, got.Agent, got.AgentID, got.TokenID}, name)
 	}
 	require.True(t, (&process{pid: 1, path: "/usr/bin/tini"}).adoptsOrphans())
 }

@@ -85,8 +85,8 @@ type Config struct {
 	Log *slog.Logger
 	// Join returns a client that may put questions to sessions, for one question.
 	Join func() *client.Client
-	// Clients returns the connected agents of this machine by process, with their names or "".
-	Clients func() map[int]string
+	// Clients returns the connected agents of this machine by process.
+	Clients func() map[int]Client
 }
 
 // Broker puts questions to the user. It is safe for concurrent use.
@@ -124,7 +124,7 @@ func (b *Broker) ServeHello(w http.ResponseWriter, r *http.Request, conn *net.Un
 		return nil
 	}
 	_, agent, _ := a.facts.findAgent(b.Clients())
-	writeReply(w, http.StatusOK, reply{Program: a.program, Agent: agent})
+	writeReply(w, http.StatusOK, reply{Program: a.program, Agent: agent.Name})
 	return a
 }
 

@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"cmp"
 	"time"
 
 	"terminalproxy/protocol"
@@ -11,7 +12,8 @@ import (
 func (h *Handler) askSecret(m *protocol.SecretAsk) {
 	agent := question.Agent{Identity: "unknown"} // all unknown programs are one
 	if a := &m.Asker; a.Agent != "" {
-		agent = identifyAgent(h.book, a.AgentID, a.Agent, a.TokenID)
+		agent = identifyAgent(h.book, "", a.Agent, a.TokenID)
+		agent.ID, agent.Name = a.AgentID, cmp.Or(h.book.FindName(a.AgentID), agent.Name)
 	}
 	ok := h.Pump.Post(func(now time.Time) { h.Desk.Ask(now, m, agent) })
 	if !ok {

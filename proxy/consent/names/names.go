@@ -130,6 +130,16 @@ func (b *Book) AssignName(id, raw string) string {
 	return name
 }
 
+// FindName returns the name of the agent with an id, or "".
+func (b *Book) FindName(id string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at := slices.IndexFunc(b.entries, func(e *entry) bool { return e.id == id }); at >= 0 {
+		return b.entries[at].name
+	}
+	return ""
+}
+
 // isTaken reports whether another present agent has a name. Names that differ only in case count as
 // equal.
 func (b *Book) isTaken(name string, but *entry) bool {
