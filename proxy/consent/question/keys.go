@@ -26,28 +26,23 @@ const (
 // program's.
 func (q *Queue) NoteGrantKey(now time.Time, inText bool) (took bool) {
 	c := q.Current()
+	inText = inText || q.followed
 	switch {
 	case q.agreed.isRepeated(now):
 		q.ignored = c != nil && !c.Typing
 	case c == nil, c.Kind == Prompt && q.shown.IsZero():
 		// A prompt that the user was not told of is not a question.
-		if inText || !q.isForVanished(now, MinShownUnexpected) {
-			return false
-		}
-		q.stray = now.Add(strayFor)
+		return !inText && q.isForVanished(now, MinShownUnexpected)
 	case c.Typing:
 	case inText || !q.IsAnswerable(now):
 		// Pressed before the question could be read: it is neither an answer nor, most likely, the
 		// program's.
 		q.ignored = true
-		if c.Kind.IsTyped() || q.isForVanished(now, AnotherFor) {
-			q.stray = now.Add(strayFor)
-		}
 	case c.Kind.IsTyped():
 		q.agreed, q.stray = press{now, now}, time.Time{}
 		q.openLine(c)
 	default:
-		q.agreed = press{now, now}
+		q.agreed, q.stray = press{now, now}, time.Time{}
 		q.countEnding(now, c, Answered)
 		q.remove(now, 0, false)
 		c.Answer(now, true)

@@ -120,6 +120,7 @@ type Queue struct {
 	reclaimed press     // the reclaim key
 	swallowed time.Time // until when the reclaim key is swallowed
 	stray     time.Time // until when typed keys go nowhere
+	followed  bool      // such a key came since the grant key
 	text      []byte    // typed on the line of the present question
 }
 

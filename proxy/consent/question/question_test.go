@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/proxy/terminal/keys"
 )
 
 var (
@@ -72,4 +74,24 @@ func TestARefusalIsForAllKindsR71(t *testing.T) {
 	q.Mute(bert)
 	require.ErrorContains(t, q.AskRefusal(now, bert), "muted")
 	require.Equal(t, &NotNow{Muted: true}, q.Admit(now.Add(time.Hour), bert))
+}
+
+// A text behind the key in one read, of which a secret's question has the rest dropped, answers as
+// little as any other text.
+func TestAKeyInATextAnswersNothing(t *testing.T) {
+	q, now := new(Queue), time.Unix(1e9, 0)
+	q.Add(now, New(Secret, ada, nil))
+	q.NoteShown(now, q.Shown().Turn)
+	now = now.Add(time.Minute)
+	for _, text := range []string{"secret\r", ""} {
+		_, took := q.AddKey(now, keys.Unit{Kind: keys.Confirm, Bytes: []byte("\x07")}, false)
+		require.False(t, took)
+		if text != "" {
+			_, took = q.AddKey(now, keys.Unit{Kind: keys.Key, Bytes: []byte(text)}, false)
+			require.True(t, took)
+		}
+		require.True(t, q.NoteGrantKey(now, false))
+		require.Equal(t, text == "", q.Shown().Typing)
+		now = now.Add(time.Second)
+	}
 }

@@ -40,6 +40,9 @@ func (q *Queue) AddKey(now time.Time, u keys.Unit, inPaste bool) (rest []byte, t
 			return nil, q.dropsStray(now, u)
 		}
 	case keys.Confirm, keys.Reclaim:
+		if u.Kind == keys.Confirm && !isOpen && !inPaste {
+			q.expectStray(now)
+		}
 		return nil, isOpen && inPaste
 	case keys.Release, keys.Reply, keys.Focus, keys.Motion, keys.Mouse:
 		return nil, false
@@ -48,12 +51,24 @@ func (q *Queue) AddKey(now time.Time, u keys.Unit, inPaste bool) (rest []byte, t
 	return rest, true
 }
 
+// expectStray has what follows the grant key dropped if that may be meant for a question whose
+// answer is typed. It comes before it is known whether the key counts: a slow machine reads the
+// answer together with the key.
+func (q *Queue) expectStray(now time.Time) {
+	c := q.Current()
+	q.followed = false
+	isMeant := c != nil && (c.Kind.IsTyped() || q.isForVanished(now, AnotherFor))
+	if isMeant || q.isForVanished(now, MinShownUnexpected) {
+		q.stray = now.Add(strayFor)
+	}
+}
+
 // dropsStray reports whether to drop a key. Enter and Esc end the dropping.
 func (q *Queue) dropsStray(now time.Time, u keys.Unit) bool {
 	if !now.Before(q.stray) {
 		return false
 	}
-	q.stray = now.Add(strayFor)
+	q.stray, q.followed = now.Add(strayFor), true
 	if u.Kind == keys.Key && (bytes.IndexByte(u.Bytes, '\r') >= 0 || string(u.Bytes) == "\x1b") {
 		q.stray = time.Time{}
 	}

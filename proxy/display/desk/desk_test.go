@@ -103,9 +103,10 @@ func TestAStrayPasswordReachesNoProgram(t *testing.T) {
 		reach func(s *session)
 		last  string // what follows the key
 	}{
-		"too soon":           {func(s *session) { s.askSecret(protocol.SecretHidden, ada); s.show() }, "secret\r"},
-		"too soon, a paste":  {func(s *session) { s.askSecret(protocol.SecretText, ada); s.show() }, "\x1b[200~secret\x1b[201~\r"},
-		"too soon, given up": {func(s *session) { s.askSecret(protocol.SecretHidden, ada); s.show() }, "sec\x1b"},
+		"too soon":              {func(s *session) { s.askSecret(protocol.SecretHidden, ada); s.show() }, "secret\r"},
+		"too soon, a paste":     {func(s *session) { s.askSecret(protocol.SecretText, ada); s.show() }, "\x1b[200~secret\x1b[201~\r"},
+		"too soon, given up":    {func(s *session) { s.askSecret(protocol.SecretHidden, ada); s.show() }, "sec\x1b"},
+		"too soon, in one read": {func(s *session) { s.askSecret(protocol.SecretHidden, ada); s.show(); s.press("\x07secret\r") }, "\r"},
 		"without room": {func(s *session) {
 			s.askSecret(protocol.SecretHidden, ada)
 			s.read()

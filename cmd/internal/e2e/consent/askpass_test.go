@@ -59,12 +59,14 @@ func (a *tool) variables() string { a.T.Helper(); return a.MustGateway("init", "
 // answer waits for a question that contains words, presses Ctrl+G until that counts, and types.
 func (a *tool) answer(words, text string) {
 	a.T.Helper()
+	pressed := time.Time{}
 	a.desk.See("the line for the answer to "+words, func(screen string) bool {
 		if strings.Contains(screen, "Enter sends") {
 			return true
 		}
-		if asks(screen, words) {
+		if asks(screen, words) && time.Since(pressed) > held {
 			a.desk.Press("C-g")
+			pressed = time.Now()
 		}
 		return false
 	})
