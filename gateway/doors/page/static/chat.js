@@ -101,7 +101,6 @@ export class Chats {
     }
     this.showRoute();
     if (this.drawer && this.app.session) this.drawer.update(this.app.session.session);
-    this.labelButton();
     this.followChats();
     for (const c of this.cards.values()) c.session = this.app.sessions.get(c.talk.id) || c.session;
   }
@@ -131,6 +130,7 @@ export class Chats {
     this.app.layout.classList.toggle('talks', this.isOpen);
     this.app.placeQuestions();
     this.button.setAttribute('aria-expanded', String(this.isOpen));
+    this.labelButton();
     this.followChats();
     this.arrangeCards();
   }
@@ -139,7 +139,6 @@ export class Chats {
   setOpen(on) {
     this.isWanted = on;
     this.showRoute();
-    this.labelButton();
     if (!on) this.button.focus({preventScroll: true});
     else if (this.drawer)
       (this.app.owner ? this.drawer.line : this.drawer.box).focus({preventScroll: true});
