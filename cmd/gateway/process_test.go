@@ -98,40 +98,6 @@ func TestServeSaysWhyItCannot(t *testing.T) {
 	}
 }
 
-func TestMCPOverStdioInBothEras(t *testing.T) {
-	for _, era := range []string{"2025-06-18", "2026-07-28"} {
-		t.Run(era, func(t *testing.T) {
-			dir := clitest.Isolate(t)
-			cmd := clitest.Program(t, "mcp")
-			var stderr strings.Builder
-			cmd.Stderr = &stderr
-			c := mcp.NewClient(&mcp.Implementation{Name: "tester"}, nil)
-			s, err := c.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: era})
-			require.NoError(t, err)
-			tools, err := s.ListTools(t.Context(), nil)
-			require.NoError(t, err)
-			require.Len(t, tools.Tools, 9)
-			entries, err := os.ReadDir(dir)
-			require.NoError(t, err)
-			require.Empty(t, entries, "a client that only looks at the tools starts nothing")
-
-			require.Contains(t, toolText(t, s, "terminal_list", nil), "there are no terminals")
-			require.FileExists(t, filepath.Join(dir, "gateway.sock"), "now this process is the local gateway")
-			p := &clitest.Terminal{ID: "sh-1"}
-			p.ShareIn(t, dir)
-			require.Contains(t, toolText(t, s, "terminal_read", nil), `sh-1 rev 1 cursor 1,1 running "sh -i" 40x3 keyboard: user`)
-			require.Contains(t, toolText(t, s, "terminal_request_control", map[string]any{"reason": "r"}), "granted")
-			require.Contains(t, toolText(t, s, "terminal_send", map[string]any{"text": "ls", "enter": true}), "\nran\n")
-			require.Contains(t, toolText(t, s, "terminal_release", map[string]any{"note": "bye"}), "released")
-			require.Equal(t, []string{"text ls", "keys enter"}, p.Typed)
-
-			require.NoError(t, s.Close())
-			require.NoFileExists(t, filepath.Join(dir, "gateway.sock"))
-			require.Empty(t, stderr.String())
-		})
-	}
-}
-
 func toolText(t *testing.T, s *mcp.ClientSession, tool string, args map[string]any) string {
 	t.Helper()
 	got, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})

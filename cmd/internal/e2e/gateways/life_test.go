@@ -28,42 +28,13 @@ func startTwoSessions(t *testing.T, w *world.World) (first, second *world.Termin
 	return first, second, proxy, ids
 }
 
-func TestAnotherTakesOverWhenTheServingProcessEnds(t *testing.T) {
-	t.Parallel()
-	ends := map[string]func(*world.World, *world.Terminal, string){
-		"by itself": func(w *world.World, s *world.Terminal, _ string) {
-			s.Press("C-d")
-			require.Zero(w.T, s.Status())
-		},
-		"killed":            func(w *world.World, _ *world.Terminal, proxy string) { w.Kill(proxy, syscall.SIGKILL) },
-		"its window closes": func(_ *world.World, s *world.Terminal, _ string) { s.Close() },
-	}
-	for name, end := range ends {
-		t.Run(name, func(t *testing.T) {
-			w := world.New(t)
-			first, second, proxy, ids := startTwoSessions(t, w)
-			a := w.Agent("claude", world.Eras[1])
-			require.Contains(t, a.MustCall("terminal_list", nil), ids["first"])
-			before := second.Colours()
-			end(w, first, proxy)
-			w.WaitGone(proxy)
-			w.WaitListed(ids["second"])
-			second.WaitColours(before)
-			second.Typed("echo still $((40+2))\n")
-			second.Wait("still 42")
-			require.Contains(t, w.MustGateway("wait", ids["second"], "--text", "still 42"), "still 42")
-			a.MustCall("terminal_wait", world.Args{"terminal": ids["second"], "for": "text", "value": "still 42"}, "matched")
-			asking := a.StartCall("terminal_request_control", world.Args{"terminal": ids["second"], "reason": "go on"})
-			second.Answer("C-g")
-			require.False(t, w.WaitAnswer(asking).Fails)
-			a.MustCall("terminal_send", world.Args{"terminal": ids["second"], "text": "echo $((6*7)) by an agent", "enter": true, "wait_for": "text", "value": "42 by an agent"}, "matched")
-		})
-	}
-}
-
 func TestTheAgentsServerServesAndHandsOver(t *testing.T) {
 	w := world.New(t)
 	a := w.Agent("claude", world.Eras[0])
+	tools, err := a.Session.ListTools(w.Ctx, nil)
+	require.NoError(t, err)
+	require.NotEmpty(t, tools.Tools)
+	require.NoDirExists(t, w.Run(), "a client that only looks at the tools starts nothing")
 	a.MustCall("terminal_list", nil, "there are no terminals") // it serves now
 	s := w.Terminal(100, 24)
 	s.Run("proxy --agent cat")

@@ -18,8 +18,9 @@ const busyThenAsks = `proxy --agent --grant drive bash -c 'until [ -e go ]; do p
 func TestWaitsGoOnWhenTheGatewayMoves(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*world.World, *world.Terminal, string){
-		"it ends":      func(w *world.World, s *world.Terminal, _ string) { s.Press("C-d"); require.Zero(w.T, s.Status()) },
-		"it is killed": func(w *world.World, _ *world.Terminal, proxy string) { w.Kill(proxy, syscall.SIGKILL) },
+		"it ends":           func(w *world.World, s *world.Terminal, _ string) { s.Press("C-d"); require.Zero(w.T, s.Status()) },
+		"its window closes": func(_ *world.World, s *world.Terminal, _ string) { s.Close() },
+		"it is killed":      func(w *world.World, _ *world.Terminal, proxy string) { w.Kill(proxy, syscall.SIGKILL) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := world.New(t)

@@ -1,16 +1,12 @@
 package session_test
 
 import (
-	"bufio"
-	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"terminalproxy/cmd/internal/e2e/world"
@@ -97,7 +93,6 @@ func TestPackages_RootClient(t *testing.T) {
 		require.Empty(t, left)
 	}
 	t.Run("npm", func(t *testing.T) { checkInstalledByNpm(t, w, strings.TrimSpace(string(commit))) })
-	t.Run("image", func(t *testing.T) { checkImage(t, w) })
 }
 
 // checkPolicy has lintian compare the .deb with Debian's policy.
@@ -127,68 +122,6 @@ func checkInstalledByNpm(t *testing.T, w *world.World, commit string) {
 	require.Contains(t, w.Do(w.Path("npm/bin/proxy"), "--version").Out, commit)
 	require.Contains(t, w.Do(w.Path("npm/bin/gateway"), "version").Out, commit)
 	require.Equal(t, 7, w.Do(w.Path("npm/bin/proxy"), "sh", "-c", "exit 7").Status)
-}
-
-// checkImage unpacks the image. Its gateway serves an agent of the image's second user, who reads
-// nothing of the first.
-func checkImage(t *testing.T, w *world.World) {
-	world.NeedsRoot(t, "to unpack the image with its users")
-	layouts, err := filepath.Glob(w.Path("one/dist/*-oci.tar"))
-	require.NoError(t, err)
-	require.Len(t, layouts, 1)
-	root := w.Path("image")
-	require.NoError(t, os.MkdirAll(root, 0o755))
-	require.NoError(t, os.MkdirAll(w.Path("layout"), 0o755))
-	require.Zero(t, w.Do("tar", "-xf", layouts[0], "-C", w.Path("layout")).Status)
-	blobs, err := filepath.Glob(w.Path("layout/blobs/sha256/*"))
-	require.NoError(t, err)
-	layer := slices.MaxFunc(blobs, func(a, b string) int {
-		one, _ := os.Stat(a)
-		two, _ := os.Stat(b)
-		return cmp.Compare(one.Size(), two.Size())
-	})
-	require.Zero(t, w.Do("tar", "-xzpf", layer, "--numeric-owner", "-C", root).Status)
-
-	const gatewayUser, agentUser = 10001, 10002
-	run := func(user uint32, home string, args ...string) *exec.Cmd {
-		cmd := exec.CommandContext(t.Context(), "/usr/bin/gateway", args...)
-		cmd.Dir, cmd.Env = "/", []string{"PATH=/usr/bin", "HOME=" + home}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: user, Gid: user}}
-		return cmd
-	}
-	const home, tokens = "/var/lib/terminalproxy", "/var/lib/terminalproxy/.local/state/terminalproxy/tokens"
-	token, err := run(gatewayUser, home, "token", "create", "claude", "--role", "agent").Output()
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(root, "home/agent/token"), token, 0o600))
-	require.NoError(t, os.Chown(filepath.Join(root, "home/agent/token"), agentUser, agentUser))
-
-	address := "127.0.0.1:" + freePort(t)
-	serve := run(gatewayUser, home, "serve", "--listen", address)
-	said, err := serve.StdoutPipe()
-	require.NoError(t, err)
-	serve.Stderr = serve.Stdout
-	require.NoError(t, serve.Start())
-	defer func() {
-		_ = serve.Process.Kill()
-		_ = serve.Wait()
-	}()
-	lines := bufio.NewScanner(said)
-	for !strings.HasPrefix(lines.Text(), "tokens: "+tokens) {
-		require.True(t, lines.Scan(), "gateway serve ended")
-	}
-
-	out, err := run(agentUser, "/home/agent", "--gateway", "ws://"+address, "--token-file", "/home/agent/token", "ls").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.Contains(t, string(out), "no sessions")
-	out, err = run(gatewayUser, home, "token", "ls", "--tokens", tokens).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	out, err = run(agentUser, "/home/agent", "token", "ls", "--tokens", tokens).CombinedOutput()
-	require.Error(t, err)
-	require.Contains(t, string(out), "permission denied")
-	local := run(agentUser, "/home/agent", "ls")
-	local.Env = append(local.Env, "TERMINALPROXY_DIR=/tmp/terminalproxy-10001")
-	out, err = local.CombinedOutput()
-	require.Error(t, err, "%s", out)
 }
 
 // runDpkg returns dpkg for an empty system below a directory of the world.

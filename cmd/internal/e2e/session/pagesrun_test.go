@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -94,32 +93,6 @@ func TestPagesRun(t *testing.T) {
 	}
 	for name := range examples {
 		require.Contains(t, names, name, "a page with steps has no command")
-	}
-	requireTests(t)
-}
-
-// requireTests checks that the tests exist which the skipped steps name.
-func requireTests(t *testing.T) {
-	t.Helper()
-	var code strings.Builder
-	require.NoError(t, filepath.WalkDir(world.Checkout, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() && (entry.Name() == ".git" || entry.Name() == ".ci") {
-			return filepath.SkipDir
-		}
-		if err == nil && strings.HasSuffix(path, "_test.go") {
-			text, err := os.ReadFile(path)
-			code.Write(text)
-			return err
-		}
-		return err
-	}))
-	named := regexp.MustCompile(`\bTest[A-Z]\w+`)
-	for page, e := range examples {
-		for _, s := range e.steps {
-			for _, test := range named.FindAllString(s.skip, -1) {
-				require.Contains(t, code.String(), "func "+test+"(", "%s: %s", page, s.line)
-			}
-		}
 	}
 }
 

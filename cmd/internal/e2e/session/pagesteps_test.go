@@ -100,7 +100,7 @@ var examples = map[string]example{
 		{line: "npm install", skip: "needs packages: TestPackages_RootClient"},
 		{line: "nix profile", skip: "needs Nix and a release: TestFormulaAndFlakeNameTheArchives"},
 		{line: "brew tap-new", skip: "needs Homebrew and a release: TestFormulaAndFlakeNameTheArchives"},
-		{line: "podman", skip: "needs Podman: TestPackages_RootClient runs the image's programs"},
+		{line: "podman", skip: "needs Podman: TestTheImageHasAnAgentBesideTheGateway"},
 		{line: "rm -rf", skip: "removes the directories of this machine's user"},
 		{line: "claude mcp remove", skip: needsNPM + "TestCodingAgents_Client adds it"},
 	}},
