@@ -359,7 +359,7 @@ func (t *Tracker) endsLine(keys []byte, user bool) bool {
 	if t.last = keys[len(keys)-1]; user && t.last == 0x1b {
 		t.last = 0 // the user's Escape is a key by itself: an Alt with it comes in one piece
 	}
-	if t.paste = t.paste && !(user && t.agentPaste); bytes.Contains(keys, pasteBegins) {
+	if t.paste = t.paste && (!user || !t.agentPaste); bytes.Contains(keys, pasteBegins) {
 		t.paste, t.agentPaste = true, !user
 		keys = keys[bytes.LastIndex(keys, pasteBegins):]
 	}

@@ -9,6 +9,7 @@ type confirm struct {
 	key       []byte
 	behind    []byte    // reports of the terminal that came after the key
 	pressed   time.Time // when the last key came
+	took      bool      // control took the last press: the key may still be down
 	inText    bool      // a key came in this read, or just before it
 	keyInText bool
 }
@@ -32,13 +33,12 @@ func (p *Pump) endConfirm(now time.Time, alone bool) {
 		return
 	}
 	c.open = false
-	took := false
 	if alone && !c.keyInText {
-		took = p.Control.NoteGrantKey(now)
+		c.took = p.Control.NoteGrantKey(now)
 	} else {
-		took = p.Control.ConfirmInText(now)
+		c.took = p.Control.ConfirmInText(now)
 	}
-	if !took {
+	if !c.took {
 		p.user = append(p.user, c.key...)
 	}
 	p.user = append(p.user, c.behind...)

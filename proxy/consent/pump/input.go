@@ -51,11 +51,14 @@ type Kind uint8
 
 // The kinds.
 const (
-	Key     Kind = iota // an act of the user: a key, text, a click
-	Reclaim             // the reclaim key
-	Release             // the reclaim key let go
-	Confirm             // the grant key
-	Report              // the terminal's own reports: answers, focus, bare mouse motion
+	Key           Kind = iota // an act of the user: a key, text, a click
+	Reclaim                   // the reclaim key
+	Release                   // the reclaim key let go
+	Confirm                   // the grant key
+	ConfirmRepeat             // the grant key still held
+	// Report is the terminal's own: answers, focus, bare mouse motion, a key let go, and a key that
+	// is only held with others, such as Ctrl.
+	Report
 	PasteStart
 	Paste
 	PasteEnd
@@ -65,8 +68,6 @@ const (
 type Unit struct {
 	Kind  Kind
 	Bytes []byte
-	// Idle marks the report of a released key, or of a modifier alone.
-	Idle bool
 }
 
 // Keyboard is the user's input, non-blocking; it returns 0, nil at its end.

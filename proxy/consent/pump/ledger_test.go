@@ -22,13 +22,14 @@ type scanner struct{ *keys.Scanner }
 
 var kinds = map[keys.Kind]pump.Kind{
 	keys.Key: pump.Key, keys.Reclaim: pump.Reclaim, keys.Release: pump.Release, keys.Confirm: pump.Confirm,
+	keys.ConfirmRepeat: pump.ConfirmRepeat, keys.Idle: pump.Report,
 	keys.Reply: pump.Report, keys.Focus: pump.Report, keys.Motion: pump.Report, keys.Mouse: pump.Key,
 	keys.PasteStart: pump.PasteStart, keys.Paste: pump.Paste, keys.PasteEnd: pump.PasteEnd,
 }
 
 func (s scanner) Scan(p []byte, emit func(pump.Unit)) {
 	s.Scanner.Scan(p, func(u keys.Unit) {
-		emit(pump.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: u.Kind == keys.Key && keys.TypesNothing(u.Bytes)})
+		emit(pump.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes})
 	})
 }
 

@@ -9,12 +9,16 @@ import (
 // handleUnit handles one unit of the user's input, while the read that brought it is processed.
 func (p *Pump) handleUnit(u Unit) {
 	now := p.lastKey
-	if p.confirm.open && (u.Kind == Report || u.Idle) {
+	if u.Kind == ConfirmRepeat && p.confirm.took {
+		return
+	}
+	if p.confirm.open && (u.Kind == Report || u.Kind == ConfirmRepeat) {
 		p.confirm.behind = append(p.confirm.behind, u.Bytes...)
 		return
 	}
 	p.endConfirm(now, false)
-	if u.Kind != Report && u.Kind != Release && !u.Idle {
+	if u.Kind != Report && u.Kind != Release {
+		p.confirm.took = false
 		defer p.confirm.notePress(now)
 	}
 	switch u.Kind {
@@ -28,7 +32,7 @@ func (p *Pump) handleUnit(u Unit) {
 		p.user = append(p.user, u.Bytes...)
 	case PasteStart, Paste, PasteEnd:
 		p.handlePaste(now, u)
-	case Key:
+	case Key, ConfirmRepeat:
 		p.queueTyped(u.Bytes)
 		p.Control.NoteKey(now)
 		p.syncControl(now)

@@ -44,6 +44,8 @@ func (q *Queue) AddKey(now time.Time, u keys.Unit, inPaste bool) (rest []byte, t
 			q.expectStray(now)
 		}
 		return nil, isOpen && inPaste
+	case keys.ConfirmRepeat, keys.Idle: // it types nothing, but a key that goes up has a name
+		return nil, isOpen || now.Before(q.stray)
 	case keys.Release, keys.Reply, keys.Focus, keys.Motion, keys.Mouse:
 		return nil, false
 	}

@@ -62,6 +62,7 @@ const maxExpected = 64
 var kinds = [...]pump.Kind{
 	keys.Key: pump.Key, keys.Reclaim: pump.Reclaim,
 	keys.Release: pump.Release, keys.Confirm: pump.Confirm,
+	keys.ConfirmRepeat: pump.ConfirmRepeat, keys.Idle: pump.Report,
 	keys.Reply: pump.Report, keys.Focus: pump.Report,
 	keys.Motion: pump.Report, keys.Mouse: pump.Key,
 	keys.PasteStart: pump.PasteStart, keys.Paste: pump.Paste, keys.PasteEnd: pump.PasteEnd,
@@ -100,8 +101,7 @@ func (d *Detector) passUnit(u keys.Unit, emit func(pump.Unit)) {
 	if u.Kind == keys.Key || u.Kind == keys.Paste {
 		d.typed.addTyped(u.Bytes)
 	}
-	idle := u.Kind == keys.Key && keys.TypesNothing(u.Bytes)
-	emit(pump.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes, Idle: idle})
+	emit(pump.Unit{Kind: kinds[u.Kind], Bytes: u.Bytes})
 }
 
 // passAnswer passes a terminal's reply to the proxy if it answers a question of the proxy, and

@@ -261,9 +261,9 @@ func (c *CtrlKey) matchesReport(code, base int32, mods int32) bool {
 // letter with Shift is another key if the terminal tells them apart.
 func (c *CtrlKey) takesShift() bool { return c.base < 'a' || c.base > 'z' }
 
-// confirmsGrant reports whether a key report, pressed once, means the grant key.
-func (c *CtrlKey) confirmsGrant(code, base, mods, event int32) bool {
-	return event < repeated && c.matchesReport(code, base, mods) && (c.takesShift() || mods&modShift == 0)
+// confirmsGrant reports whether a key report means the grant key.
+func (c *CtrlKey) confirmsGrant(code, base, mods int32) bool {
+	return c.matchesReport(code, base, mods) && (c.takesShift() || mods&modShift == 0)
 }
 
 // Control key state bits of win32-input-mode (KEY_EVENT_RECORD).

@@ -179,8 +179,12 @@ func (s *Scanner) reportKind(code, base, mods, event int32) Kind {
 		return Key
 	}
 	reclaims := s.reclaim.matchesReport(code, base, mods)
-	confirms := s.grant.confirmsGrant(code, base, mods, event)
-	return pressKind(&s.down, code, reclaims, event == released, confirms)
+	confirms := s.grant.confirmsGrant(code, base, mods)
+	kind := pressKind(&s.down, code, reclaims, event == released, confirms && event < repeated)
+	if kind == Key && confirms && event == repeated {
+		return ConfirmRepeat
+	}
+	return kind
 }
 
 // winKind classifies a win32-input-mode record: CSI Vk ; Sc ; Uc ; Kd ; Cs ; Rc _.
@@ -216,12 +220,9 @@ func pressKind(held *int32, code int32, reclaims, up, confirms bool) Kind {
 	return Key
 }
 
-// TypesNothing reports whether a unit of kind Key types nothing: a release, or a modifier alone
-// (kitty keyboard protocol, win32-input-mode).
-func TypesNothing(u []byte) bool {
-	if len(u) < 3 || u[0] != csi && (u[0] != esc || u[1] != '[') {
-		return false
-	}
+// typesNothing reports whether a control sequence is a key that goes up, or a modifier alone (kitty
+// keyboard protocol, win32-input-mode).
+func typesNothing(u []byte) bool {
 	var q params
 	q.parseBody(csiBody(u))
 	if q.prefix != 0 || q.inter != 0 {

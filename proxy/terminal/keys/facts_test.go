@@ -11,7 +11,11 @@ import (
 
 // facts are what functions make of bytes or of a name.
 var facts = map[string]func(in string) string{
-	"idle":           func(in string) string { return yes(TypesNothing([]byte(in))) },
+	"idle": func(in string) string {
+		idle := false
+		eachUnit(Bindings{}, []byte(in), func(u Unit) { idle = u.Kind == Idle })
+		return yes(idle)
+	},
 	"submits":        func(in string) string { return yes(MaySubmit([]byte(in), false)) },
 	"letter":         func(in string) string { c, ok := Letter([]byte(in)); return map[bool]string{true: string(c)}[ok] },
 	"cursor row":     func(in string) string { return fmt.Sprint(CursorReport([]byte(in))) },

@@ -27,6 +27,10 @@ const (
 	// never in a paste, never inside or at the end of a sequence that a program could have asked
 	// the terminal for.
 	Confirm
+	// ConfirmRepeat is the grant key still held, if the terminal reports that: the press decides.
+	ConfirmRepeat
+	// Idle is a key that types nothing: a key going up, or a modifier such as Ctrl.
+	Idle
 	// Reply is the terminal's answer to a query of the program. A string
 	// (OSC, DCS, APC) longer than [MaxHeld] comes in several pieces.
 	Reply
@@ -46,7 +50,8 @@ const (
 )
 
 var kindNames = [...]string{
-	"key", "reclaim", "release", "confirm", "reply", "focus", "mouse", "motion",
+	"key", "reclaim", "release", "confirm", "confirm repeat", "idle", "reply", "focus", "mouse",
+	"motion",
 	"paste start", "paste", "paste end",
 }
 

@@ -390,7 +390,9 @@ func (s *Scanner) emitComplete(tail []byte, emit func(Unit)) {
 	kind := s.contentKind()
 	switch s.state {
 	case inCSI:
-		kind = s.classifyCSI(u)
+		if kind = s.classifyCSI(u); kind == Key && typesNothing(u) {
+			kind = Idle
+		}
 	case inX10:
 		kind = mouseKind(int32(u[len(u)-3]) - 32)
 	case strESC, inString:

@@ -317,11 +317,11 @@ func TestTheKeyGoesUpWithoutItsModifierR5(t *testing.T) {
 		{"\x1b[220;43;28;1;8;1_", "\x1b[220;43;92;0;0;1_", "\x1b[220;43;92;1;0;1_", "\x1b[220;43;92;0;0;1_"},
 	} {
 		s := NewScanner(Bindings{Reclaim: reclaimKey(t, defaultName)})
-		require.Equal(t, []seen{{Reclaim, c.down}, {Release, c.up}, {Key, c.plain + c.plainUp}},
+		require.Equal(t, []seen{{Reclaim, c.down}, {Release, c.up}, {Key, c.plain}, {Idle, c.plainUp}},
 			scanAll(s, []byte(c.down+c.up+c.plain+c.plainUp)))
 		s = NewScanner(Bindings{Reclaim: reclaimKey(t, defaultName)})
-		require.Equal(t, []seen{{Reclaim, c.down}, {Key, c.plain + c.plainUp}}, scanAll(s, []byte(c.down+c.plain+c.plainUp)))
+		require.Equal(t, []seen{{Reclaim, c.down}, {Key, c.plain}, {Idle, c.plainUp}}, scanAll(s, []byte(c.down+c.plain+c.plainUp)))
 		s = NewScanner(Bindings{Reclaim: reclaimKey(t, defaultName)})
-		require.Equal(t, []seen{{Key, c.up}}, scanAll(s, []byte(c.up)), "of a key that went down before we looked")
+		require.Equal(t, []seen{{Idle, c.up}}, scanAll(s, []byte(c.up)), "of a key that went down before we looked")
 	}
 }

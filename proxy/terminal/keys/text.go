@@ -142,8 +142,8 @@ func unitSubmits(u Unit, cooked bool) bool {
 	switch u.Kind {
 	case PasteStart, PasteEnd:
 		return false
-	case Key, Paste:
-	case Reclaim, Release, Confirm, Reply, Focus, Mouse, Motion:
+	case Key, Paste, Idle:
+	case Reclaim, Release, Confirm, ConfirmRepeat, Reply, Focus, Mouse, Motion:
 		return true
 	}
 	c := u.Bytes[0]

@@ -8,7 +8,7 @@ import (
 )
 
 // Unclosed follows the bytes that a program reads and knows what a sender began in them and has not
-// finished: a bracketed paste, a sequence or a character, a button or a key that is down. Other
+// finished: a bracketed paste, a sequence or a character, a button or key held down. Other
 // people's bytes can finish the sender's, and begin nothing.
 type Unclosed struct {
 	scanner Scanner
@@ -18,7 +18,7 @@ type Unclosed struct {
 	down    []downKey
 }
 
-// downKey is a button or a key that is down.
+// downKey is a button or key held down.
 type downKey struct {
 	final   byte // of its report, 0 for a button
 	code    int32
@@ -57,7 +57,7 @@ func (u *Unclosed) noteUnit(unit Unit) {
 		u.paste = unit.Kind == PasteStart && u.sender
 	case Mouse, Motion:
 		u.noteMouse(unit.Bytes)
-	case Key:
+	case Key, Idle:
 		u.noteKey(unit.Bytes)
 	}
 }
