@@ -37,9 +37,8 @@ func Agents() (names []string) {
 // Client is a connected agent of this machine: its id, name and token's id, which may be "".
 type Client struct{ ID, Name, TokenID string }
 
-// describe describes the asker for people. clients are the connected agents by process: the program
-// that started one of those is that agent.
-func (f *facts) describe(program string, clients map[int]Client) protocol.SecretAsker {
+// describe describes the asker for people. starters are the processes that started a client.
+func (f *facts) describe(program string, starters map[int]Client) protocol.SecretAsker {
 	p := &f.chain[0]
 	a := protocol.SecretAsker{
 		Program: program, Pid: p.pid, Started: p.started,
@@ -50,7 +49,7 @@ func (f *facts) describe(program string, clients map[int]Client) protocol.Secret
 	for _, c := range f.chain[1:] {
 		a.Chain = append(a.Chain, clip(c.program(), protocol.MaxName))
 	}
-	_, agent, proven := f.findAgent(clients)
+	_, agent, proven := f.findAgent(starters)
 	a.Agent, a.Proven = clip(agent.Name, protocol.MaxName), proven
 	a.AgentID, a.TokenID = agent.ID, agent.TokenID
 	return a
@@ -70,15 +69,11 @@ func (f *facts) typedCommand(program string) *process {
 // findAgent returns the nearest agent among the ancestors, and whether a client that is connected
 // says so, which names it. Without an agent it returns the farthest ancestor, without a name:
 // unknown programs start as many others as they like.
-func (f *facts) findAgent(clients map[int]Client) (p *process, agent Client, proven bool) {
-	started := map[int]Client{}
-	for pid, client := range clients {
-		started[parentOf(pid)] = client
-	}
+func (f *facts) findAgent(starters map[int]Client) (p *process, agent Client, proven bool) {
 	for i := range f.chain {
 		p := &f.chain[i]
 		guess := p.guessAgent()
-		if agent, isAgent := started[p.pid]; isAgent && !p.adoptsOrphans() && !p.runsAnything() {
+		if agent, isAgent := starters[p.pid]; isAgent && !p.adoptsOrphans() && !p.runsAnything() {
 			agent.Name = cmp.Or(guess, agent.Name, "agent")
 			return p, agent, true
 		}
@@ -87,6 +82,19 @@ func (f *facts) findAgent(clients map[int]Client) (p *process, agent Client, pro
 		}
 	}
 	return &f.chain[len(f.chain)-1], Client{}, false
+}
+
+// findStarters returns the processes that started one of these clients, which are agents. Only an
+// MCP server counts, which an agent starts itself: a command runs in a shell, and that may have
+// executed another program in its place since.
+func findStarters(clients map[int]Client) map[int]Client {
+	starters := make(map[int]Client)
+	for pid, client := range clients {
+		if parent, args := startOf(pid); len(args) > 1 && args[1] == "mcp" {
+			starters[parent] = client
+		}
+	}
+	return starters
 }
 
 // shells are programs that run what anyone has them run: a client below one says nothing about

@@ -114,9 +114,9 @@ func TestAskerIsDescribedToTheUser(t *testing.T) {
 	// A client of the gateway says which agent it is, whatever that looks like.
 	f.chain[2].pid = os.Getppid()
 	f.chain[2].args, f.chain[2].started = nil, 9
-	require.Equal(t, "Claude Code", f.describe("sudo", map[int]Client{os.Getpid(): {ID: "a-1", Name: "Claude Code", TokenID: "t-1"}}).Agent)
-	require.Equal(t, "agent", f.describe("sudo", map[int]Client{os.Getpid(): {ID: "a-1", Name: "", TokenID: "t-1"}}).Agent)
-	require.True(t, f.describe("sudo", map[int]Client{os.Getpid(): {ID: "a-1", Name: "", TokenID: "t-1"}}).Proven)
+	require.Equal(t, "Claude Code", f.describe("sudo", map[int]Client{os.Getppid(): {ID: "a-1", Name: "Claude Code", TokenID: "t-1"}}).Agent)
+	require.Equal(t, "agent", f.describe("sudo", map[int]Client{os.Getppid(): {ID: "a-1", Name: "", TokenID: "t-1"}}).Agent)
+	require.True(t, f.describe("sudo", map[int]Client{os.Getppid(): {ID: "a-1", Name: "", TokenID: "t-1"}}).Proven)
 	require.Empty(t, f.describe("sudo", nil).Agent)
 	farthest, _, _ := f.findAgent(nil)
 	require.Equal(t, 10, farthest.pid, "an unknown one counts with its relatives")
@@ -143,7 +143,7 @@ func TestWhatAClientProves(t *testing.T) {
 		f := asked(sudo())
 		p.pid, p.started = os.Getppid(), 9
 		f.chain[2] = p
-		got := f.describe("sudo", map[int]Client{os.Getpid(): {ID: "a-1", Name: "robot", TokenID: "t-1"}})
+		got := f.describe("sudo", map[int]Client{os.Getppid(): {ID: "a-1", Name: "robot", TokenID: "t-1"}})
 		want := []any{false, "", "", ""}
 		if name == "an agent" {
 			want = []any{true, "robot", "a-1", "t-1"}

@@ -340,11 +340,11 @@ func holdsPipe(pid int, pipe string) bool {
 	return false
 }
 
-// parentOf returns the process that started another one, 0 if it is unknown.
-func parentOf(pid int) int {
-	p, err := readStat(pid)
+// startOf returns the process that started another one, and how.
+func startOf(pid int) (parent int, args []string) {
+	p, err := readProcess(pid)
 	if err != nil {
-		return 0
+		return 0, nil
 	}
-	return p.parent
+	return p.parent, p.args
 }

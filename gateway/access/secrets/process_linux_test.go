@@ -102,3 +102,23 @@ func TestSudoThatRunsItsCommandIsTold(t *testing.T) {
 	}
 	require.False(t, catchesAny(nil, unix.SIGCONT))
 }
+
+// An MCP server proves the process that started it, and a command none.
+func TestWhichClientsProveTheirParent(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"mcp", "wait"} {
+		require.NoError(t, os.WriteFile(name, []byte("read line\n"), 0o600))
+		cmd := exec.CommandContext(t.Context(), "sh", name)
+		in, err := cmd.StdinPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		got := findStarters(map[int]Client{cmd.Process.Pid: {ID: "a-1"}})
+		require.NoError(t, in.Close())
+		_ = cmd.Wait()
+		want := map[int]Client{os.Getpid(): {ID: "a-1"}}
+		if name == "wait" {
+			want = map[int]Client{}
+		}
+		require.Equal(t, want, got, name)
+	}
+}

@@ -123,7 +123,7 @@ func (b *Broker) ServeHello(w http.ResponseWriter, r *http.Request, conn *net.Un
 		b.refuse(w, err)
 		return nil
 	}
-	_, agent, _ := a.facts.findAgent(b.Clients())
+	_, agent, _ := a.facts.findAgent(findStarters(b.Clients()))
 	writeReply(w, http.StatusOK, reply{Program: a.program, Agent: agent.Name})
 	return a
 }
@@ -196,15 +196,15 @@ func (b *Broker) ask(ctx context.Context, a *Asker, q question) (*protocol.Secre
 	if err := a.checkSealed(q.PublicKeyB64); err != nil {
 		return nil, err
 	}
-	clients := b.Clients()
+	starters := findStarters(b.Clients())
 	m := &protocol.SecretAsk{
 		RequestID: q.RequestID, Prompt: q.Prompt, Kind: q.Kind, PublicKeyB64: q.PublicKeyB64,
-		Asker: a.facts.describe(a.program, clients),
+		Asker: a.facts.describe(a.program, starters),
 	}
 	program := &a.facts.chain[0]
 	m.Asker.Host = clip(findHost(a.program, program.args, q.Prompt), protocol.MaxReason)
 	id := identity{program.pid, program.started}
-	agent, _, _ := a.facts.findAgent(clients)
+	agent, _, _ := a.facts.findAgent(starters)
 	var err error
 	m.Again, err = b.limits.admit(
 		time.Now(), id, identity{agent.pid, agent.started}, q.Kind, q.Prompt)

@@ -83,8 +83,10 @@ func TestAVanishedQuestionHandsNothingOnR46R72(t *testing.T) {
 // The same with sudo, followed by an agent and by another command of sudo.
 func TestAVanishedSudoHandsNothingOn_Root(t *testing.T) {
 	s := newSudoer(t)
-	s.id = regexp.MustCompile(`bash-\w+`).FindString(s.as("gateway", "ls").Wait().Out)
-	require.NotEmpty(t, s.id)
+	s.Until(func() bool {
+		s.id = regexp.MustCompile(`bash-\w+`).FindString(s.as("gateway", "ls").Wait().Out)
+		return s.id != ""
+	}, func() string { return "the session is not listed" })
 	sudo := func(command string) func() *world.Running {
 		return func() *world.Running { return s.start("sudo -k; sudo " + command) }
 	}
