@@ -63,7 +63,7 @@ func addCommands(env *cli.Env, root *cobra.Command) {
 		{
 			"record",
 			"Recordings:",
-			[]*cobra.Command{records.NewPlay(env), records.NewRender(env), records.NewAudit(env)},
+			[]*cobra.Command{records.NewRender(env), records.NewAudit(env)},
 		},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

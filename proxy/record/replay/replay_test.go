@@ -9,14 +9,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/acarl005/stripansi"
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/record/replay"
-	"terminalproxy/proxy/terminal/screen"
 )
 
 // header is the first line of recordings here: 40x4.
@@ -69,36 +67,6 @@ func TestARecordingIsPlayed(t *testing.T) {
 func TestTheOlderFormatIsPlayed(t *testing.T) {
 	p := replay.New(strings.NewReader(`{"version":2,"width":20,"height":2}`+"\n"+event(1, "o", "one")+event(2, "o", " two")+event(1.5, "o", " three")), nil)
 	require.Equal(t, []string{"0 ", "1000 one", "2000 one two three"}, screens(t, read(t, p, 0, 0)))
-}
-
-// A reader of a recording gets its screen at a time, with anything that looks like a secret
-// covered.
-func TestSeekAndScreen(t *testing.T) {
-	secret := "gh" + "p_" + strings.Repeat("Ab3x", 9)
-	p := replay.New(strings.NewReader(header+event(1, "o", "\x1b]4;1;#102030\x1b\\\x1b[31mred\x1b[m \x1b[4 q")+event(1, "o", "\x1b[?5h\x1b[2;1H"+secret)+event(1, "o", "\x1b[?25l")), nil)
-	more, err := p.Seek(t.Context(), 1500*time.Millisecond)
-	require.NoError(t, err)
-	require.True(t, more)
-	require.Equal(t, 1500*time.Millisecond, p.Now())
-	require.Equal(t, 2*time.Second, p.Due())
-	s := p.Screen()
-	require.Equal(t, "red", s.RowText(0))
-	r, g, b := s.ResolveColor(s.Cell(0, 0).Style.Fg, true)
-	require.Equal(t, [3]uint8{0x10, 0x20, 0x30}, [3]uint8{r, g, b})
-	require.Equal(t, screen.Cursor{Row: 0, Col: 4, Visible: true, Shape: 4}, s.Cursor())
-
-	more, err = p.Seek(t.Context(), time.Hour)
-	require.NoError(t, err)
-	require.False(t, more)
-	require.Equal(t, 3*time.Second, p.Now())
-	s = p.Screen()
-	require.True(t, s.Modes().Reverse)
-	require.False(t, s.Cursor().Visible)
-	require.NotContains(t, s.RowText(1), "Ab3x")
-
-	_, err = p.Seek(t.Context(), 0)
-	require.NoError(t, err)
-	require.Empty(t, p.Screen().RowText(0), "and back to the beginning")
 }
 
 func TestARecordingOfASessionThatRuns(t *testing.T) {

@@ -4,17 +4,7 @@ import (
 	"fmt"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/terminal/screen"
 )
-
-// Screen is the screen as it is shown, for who draws it: what looks like a secret is covered, and
-// it is in no mode of the program's that means something to a terminal.
-func (p *Player) Screen() *screen.Screen {
-	m := p.shownRows("")
-	s := screen.New(screen.Config{Cols: m.Cols, Rows: m.Rows})
-	s.Feed(redraw(m))
-	return s
-}
 
 // redraw returns the bytes that show rows on a fresh terminal of their size.
 func redraw(m *protocol.Rows) []byte {

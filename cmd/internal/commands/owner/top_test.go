@@ -37,5 +37,4 @@ func TestTopTellsChangesAsLines(t *testing.T) {
 	for lines.Scan() { // to the end
 	}
 	require.Equal(t, cli.StatusOK, <-ended)
-	clitest.RunFailing(t, cli.StatusUsage, "play: --json", "play", "x.cast", "--json")
 }

@@ -17,6 +17,9 @@ import (
 	"terminalproxy/proxy/terminal/screen/render"
 )
 
+// idleDefault is the default bound of pauses, as on the page.
+const idleDefault = 2 * time.Second
+
 // maxPictures bounds the pictures of a film.
 const maxPictures = 2_000
 

@@ -1,4 +1,4 @@
-// Package records plays, draws and checks recordings and audit logs.
+// Package records draws and checks recordings and audit logs.
 package records
 
 import (

@@ -7,5 +7,5 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	clitest.Main(m, clitest.Add(NewPlay, NewRender, NewAudit))
+	clitest.Main(m, clitest.Add(NewRender, NewAudit))
 }

@@ -142,8 +142,6 @@ var examples = map[string]example{
 			},
 			brief: true,
 		},
-		{line: "gateway play --speed", stays: `q leaves|\[`, end: "q"},
-		{line: "gateway play", stays: `recorded`, end: "q"},
 		{line: "asciinema play", needs: "asciinema"},
 	}},
 	"docs/remote.md": {
