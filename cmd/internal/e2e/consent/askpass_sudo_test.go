@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"terminalproxy/cmd/internal/e2e/world"
 
@@ -141,31 +140,4 @@ func (s *sudoer) waitRecorded() {
 		data, _ := os.ReadFile(filepath.Join(s.dir, "rec.cast.audit.jsonl"))
 		return strings.Contains(string(data), `"kind":"close"`)
 	}, func() string { return "the session does not end" })
-}
-
-// The gateway is killed while the user types the answer: the helper asks the next gateway, the
-// question stays, and what was typed counts.
-func TestAQuestionOutlivesItsGateway(t *testing.T) {
-	a := newTool(t, "git")
-	url := gitServer(a)
-	clone := a.start("git clone -q " + url + " cloned")
-	a.answer("wants your answer for git", "ada")
-	a.waitQuestion("wants your password for git")
-	a.desk.See("the line for the answer", func(screen string) bool {
-		if !strings.Contains(screen, "Enter sends") {
-			a.desk.Press("C-g")
-		}
-		return strings.Contains(screen, "Enter sends")
-	})
-	a.desk.Typed(a.canary[:4])
-	a.desk.Wait("••••▏")
-	require.NoError(t, a.serving.Cmd.Process.Kill())
-	a.Until(func() bool { return len(a.Sessions()) == 1 }, func() string { return "no other gateway serves" })
-	a.desk.Typed(a.canary[4:])
-	for end := time.Now().Add(world.Patience); strings.Contains(a.desk.Screen(), "Enter sends") && time.Now().Before(end); time.Sleep(world.Glance) {
-		a.desk.Press("Enter") // until the helper has asked again, no one would get it
-	}
-	got := clone.Wait()
-	require.Zero(t, got.Status, got.Err+a.desk.Screen())
-	require.FileExists(t, a.Path("cloned/.git/HEAD"))
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -151,80 +150,61 @@ func gitServer(a *tool) (url string) {
 	return server.URL + "/repo.git"
 }
 
-// git in an agent's own shell asks the user for name and password, and the agent sees neither.
+// git in an agent's own shell asks the user for name and password, and the agent sees neither. Under
+// an agent that takes GIT_ASKPASS from its commands it asks by a credential helper. What the user runs
+// asks as before.
 func TestGitAsksTheUser(t *testing.T) {
-	a := newTool(t, "git")
-	heard := a.Overhear(a.id)
-	url := gitServer(a)
-	clone := a.start("git clone -q " + url + " cloned")
-	a.answer("wants your answer for git at “"+strings.Split(url, "/")[2]+"”: “git clone -q "+url+" cloned”", "ada")
-	a.answer("wants your password for git", a.canary)
-	got := clone.Wait()
-	require.Zero(t, got.Status, got.Err)
-	require.FileExists(t, a.Path("cloned/.git/HEAD"))
-	readAll(heard)
-	a.noCanary(heard, got)
+	t.Parallel()
+	for _, way := range []string{"variables", "credential helper"} {
+		t.Run(way, func(t *testing.T) {
+			a := newTool(t, "git")
+			heard := a.Overhear(a.id)
+			url := gitServer(a)
+			start := a.start
+			if way == "credential helper" {
+				a.Write("home/.gitconfig", a.MustGateway("init", "git"))
+				start = func(line string) *world.Running { return a.start("unset GIT_ASKPASS SSH_ASKPASS; " + a.asAgent(line)) }
+			}
+			clone := start("git clone -q " + url + " cloned")
+			a.answer("wants your answer for git at “"+strings.Split(url, "/")[2]+"”: “git clone -q "+url+" cloned”", "ada")
+			a.answer("wants your password for git", a.canary)
+			got := clone.Wait()
+			require.Zero(t, got.Status, got.Err)
+			require.FileExists(t, a.Path("cloned/.git/HEAD"))
+			readAll(heard)
+			a.noCanary(heard, got)
 
-	refused := a.start("git clone -q " + url + " again")
-	a.press("wants your answer for git", "C-\\")
-	got = refused.Wait()
-	require.Equal(t, 128, got.Status)
-	require.Contains(t, got.Err, "the user refused the answer for git. Do not try again or another way; say what you wanted to do")
+			refused := start("git clone -q " + url + " again")
+			a.press("wants your answer for git", "C-\\")
+			refused.Wait().MustFail(t, 128, "the user refused the answer for git. Do not try again or another way; say what you wanted to do")
 
-	fill := a.start("printf 'protocol=https\\nhost=x.invalid\\nusername=ada\\n\\n' | git credential fill").Wait()
-	require.Equal(t, 128, fill.Status)
-	require.Empty(t, fill.Out)
-	require.Contains(t, fill.Err, "git credential would print the password")
-	stored := a.start("git -c credential.helper=store clone -q " + url + " stored").Wait()
-	require.NotZero(t, stored.Status)
-	require.Contains(t, stored.Err, "git would write the password to a file")
-
-	a.desk.QuitProgram("exit\n")
-	var said []string
-	for _, e := range a.Audited("rec.cast.audit.jsonl") {
-		if e.Kind == "secret" {
-			said = append(said, e.Program+" "+e.Fate)
-		}
+			fill := start("printf 'protocol=https\\nhost=x.invalid\\nusername=ada\\n\\n' | git credential fill").Wait()
+			require.Equal(t, 128, fill.Status)
+			require.Empty(t, fill.Out)
+			if way == "variables" {
+				require.Contains(t, fill.Err, "git credential would print the password")
+				stored := start("git -c credential.helper=store clone -q " + url + " stored").Wait()
+				require.NotZero(t, stored.Status)
+				require.Contains(t, stored.Err, "git would write the password to a file")
+			}
+			a.desk.Typed("git clone " + url + " mine\n") // GIT_TERMINAL_PROMPT is 0
+			a.desk.Wait("terminal prompts disabled")
+			a.desk.QuitProgram("exit 0\n")
+			var said []string
+			for _, e := range a.Audited("rec.cast.audit.jsonl") {
+				if e.Kind == "secret" {
+					said = append(said, e.Program+" "+e.Fate)
+				}
+			}
+			require.Equal(t, []string{"git answer", "git answer", "git refuse"}, said)
+			a.noCanary(heard)
+		})
 	}
-	require.Equal(t, []string{"git answer", "git answer", "git refuse"}, said)
-	a.noCanary(heard)
-}
-
-// git under an agent that takes GIT_ASKPASS from its commands asks by a credential helper. What the
-// user runs asks as before.
-func TestGitAsksByItsCredentialHelper(t *testing.T) {
-	a := newTool(t, "git")
-	heard := a.Overhear(a.id)
-	url := gitServer(a)
-	a.Write("home/.gitconfig", a.MustGateway("init", "git"))
-	const without = "unset GIT_ASKPASS SSH_ASKPASS; "
-	clone := a.start(without + a.asAgent("git clone -q "+url+" cloned"))
-	a.answer("claude wants your answer for git at “"+strings.Split(url, "/")[2]+"”: “git clone -q "+url+" cloned”", "ada")
-	a.answer("wants your password for git at “"+strings.Split(url, "/")[2]+"”", a.canary)
-	got := clone.Wait()
-	require.Zero(t, got.Status, got.Err)
-	require.FileExists(t, a.Path("cloned/.git/HEAD"))
-	readAll(heard)
-	a.noCanary(heard, got)
-
-	refused := a.start(without + a.asAgent("git clone -q "+url+" again"))
-	a.press("wants your answer for git", "C-\\")
-	got = refused.Wait()
-	require.Equal(t, 128, got.Status)
-	require.Contains(t, got.Err, "the user refused the answer for git")
-
-	fill := a.start(without + a.asAgent("printf 'protocol=https\\nhost=x.invalid\\nusername=ada\\n\\n' | git credential fill")).Wait()
-	require.Equal(t, 128, fill.Status)
-	require.Empty(t, fill.Out)
-	require.NotContains(t, a.desk.Screen(), "refuses")
-
-	a.desk.Typed("git clone " + url + " mine\n") // GIT_TERMINAL_PROMPT is 0
-	a.desk.Wait("terminal prompts disabled")
 }
 
 // What may not ask, or would have the answer go elsewhere, gets nothing but a sentence for the
 // agent, and the user is not asked. A wrapper in the helper's place takes its environment along.
-func TestWhoGetsNoAnswer(t *testing.T) {
+func TestOnlyTheProgramThatAsksGetsTheAnswer(t *testing.T) {
 	a := newTool(t, "git", "ssh-keygen", "mkfifo")
 	require.Zero(t, a.Do("ssh-keygen", "-q", "-t", "ed25519", "-N", a.canary, "-f", a.Path("key")).Status)
 	const (
@@ -283,32 +263,6 @@ func TestSshAsksTheUser(t *testing.T) {
 	require.Equal(t, "logged in\n", got.Out)
 	readAll(heard)
 	a.noCanary(heard, got)
-}
-
-// A question ends with the program that asked, and with a helper that is killed; what the user was
-// typing goes nowhere.
-func TestAQuestionEndsWithItsProgram(t *testing.T) {
-	a := newTool(t, "git")
-	url := gitServer(a)
-	for _, whom := range []string{"gateway-askpass", "git-remote-http"} {
-		clone := a.start("git clone -q " + url + " cloned")
-		a.answer("wants your answer for git", "ada")
-		a.waitQuestion("wants your password for git")
-		a.desk.See("the line for the answer", func(screen string) bool {
-			if !strings.Contains(screen, "Enter sends") {
-				a.desk.Press("C-g")
-			}
-			return strings.Contains(screen, "Enter sends")
-		})
-		a.desk.Typed("half a pass")
-		require.NoError(t, syscall.Kill(findProcess(t, a.Dir, whom), syscall.SIGKILL))
-		a.desk.Wait("git no longer waits: nothing is sent")
-		a.desk.Typed("word")
-		a.desk.Press("Enter")
-		a.desk.WaitGone("no longer waits")
-		require.NotZero(t, clone.Wait().Status)
-		require.NotContains(t, a.desk.Screen(), "word")
-	}
 }
 
 // findProcess waits for a process of the world that runs a program, and returns it.

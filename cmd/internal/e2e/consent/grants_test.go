@@ -163,17 +163,20 @@ func TestGrantDriveIsForTheFirstThatAsks(t *testing.T) {
 	require.Equal(t, 1, asking.Wait().Status, "the wish was for one agent only")
 }
 
+// Without the line over the program, the window's title asks.
 func TestWithoutALineTheTitleAsks(t *testing.T) {
 	w, s, id := world.StartListener(t, 100, 24, "--agent --no-notice")
 	before := s.Colours()
-	asking := w.Start("gateway", "request", id, "--reason", "quietly", "--as", "codex")
-	s.WaitTitle(`[“codex” asks to drive for 10 min: Ctrl+G allows · Ctrl+\ refuses]`)
+	asking := w.Start("gateway", "request", id, "--reason", "quietly", "--as", "codex", "--level", "type")
+	s.WaitTitle(`[“codex” asks to type for 10 min: Ctrl+G allows · Ctrl+\ refuses]`)
 	s.WaitColours(before)
-	w.Until(func() bool { // a key too soon is an accident
-		s.Press("C-g")
-		return strings.Contains(s.Title(), "[codex drives]")
-	}, s.Title)
+	s.PressWhile("C-g", "Ctrl+G allows")
 	require.Zero(t, asking.Wait().Status)
+	sending := w.Start("gateway", "send", id, "--as", "codex", "ctrl-c")
+	s.WaitTitle(`[“codex” wants to send <Ctrl-C>: Ctrl+G sends it · Ctrl+\ refuses and stops codex]`)
+	s.PressWhile("C-g", "send <Ctrl-C>")
+	require.Zero(t, sending.Wait().Status)
+	w.WaitContent("heard", "\x03")
 	s.WaitColours(before)
 }
 

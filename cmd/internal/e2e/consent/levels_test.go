@@ -11,19 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// grantTyping gives an agent a grant of level type in a shell, and returns the session's id.
-func grantTyping(s *world.Terminal, name string) (id string) {
-	s.W.T.Helper()
-	id = s.RunBash("--grant type")
-	s.W.RequestGrant(id, "--level", "type", "--as", name)
-	s.WaitTitle("[" + name + " types]")
-	return id
-}
-
 func TestLevelTypeHoldsEnterInAShell(t *testing.T) {
 	w := world.New(t, "bash")
 	s := w.Terminal(100, 16)
-	id := grantTyping(s, "codex")
+	id := s.RunBash("--grant type --record s.cast")
+	w.RequestGrant(id, "--level", "type", "--as", "codex")
+	s.WaitTitle("[codex types]")
 	sending := w.Start("gateway", "send", id, "--as", "codex", "--text", "echo hi > said", "--enter")
 	s.Wait(world.HeldKeys)
 	s.Wait(`“codex” wants to send <Enter> · runs: "echo hi > said"`)
@@ -48,22 +41,7 @@ func TestLevelTypeHoldsEnterInAShell(t *testing.T) {
 	require.Equal(t, 4, w.Gateway("send", id, "--as", "codex", "--text", "x").Status)
 	s.QuitProgram("\x15exit\n")
 	require.Equal(t, "hi\n", w.Content("said"))
-}
-
-// The audit log records what the user let through.
-func TestTheAuditLogRecordsConfirmedInput(t *testing.T) {
-	w, s, id := world.StartListener(t, 100, 16, "--agent --grant type --record session.cast")
-	w.MustGateway("request", id, "--as", "codex", "--level", "type", "--reason", "look")
-	for _, what := range []string{"--text=free", "enter"} { // it reads single keys, so nothing is free
-		sending := w.Start("gateway", "send", id, "--as", "codex", what)
-		s.ReleaseHeld("C-g")
-		require.Zero(t, sending.Wait().Status)
-	}
-	s.Press("C-d")
-	s.Status()
-	log := w.MustGateway("audit", "show", "session.cast")
-	require.Contains(t, log, "codex types under grant 2, text, 4 bytes: the user let it through\n")
-	require.Contains(t, log, "codex types under grant 2, keys, 1 byte: the user let it through\n")
+	require.Contains(t, w.MustGateway("audit", "show", "s.cast"), "codex types under grant 2, keys, 1 byte: the user let it through\n")
 }
 
 // The whole of an input that would submit waits, and an agent is told so in the same words as over
@@ -81,10 +59,7 @@ func TestLevelTypeHoldsSeveralKindsOfKeys(t *testing.T) {
 		bytes string
 	}{
 		{[]any{"ctrl-c"}, "<Ctrl-C>", "\x03"},
-		{[]any{"ctrl-z"}, "<Ctrl-Z>", "\x1a"},
-		{[]any{"alt-x"}, "<Alt-x>", "\x1bx"},
 		{[]any{"a", "esc"}, `"a"<Esc>`, "a\x1b"},
-		{[]any{"y", "enter"}, `"y"<Enter>`, "y\r"},
 		{[]any{"left", "backspace", "tab"}, `<Left><Backspace><Tab>`, "\x1b[D\x7f\t"},
 	} {
 		before := w.Content("heard")
@@ -150,42 +125,19 @@ func TestTypingDecidesNothingR6(t *testing.T) {
 	s.QuitProgram("\x04")
 }
 
-func TestWithoutALineTheTitleShowsWhatIsHeld(t *testing.T) {
-	w, s, id := world.StartListener(t, 100, 24, "--agent --no-notice --grant type")
-	w.RequestGrant(id, "--level", "type", "--as", "codex")
-	sending := w.Start("gateway", "send", id, "--as", "codex", "ctrl-c")
-	s.WaitTitle(`[“codex” wants to send <Ctrl-C>: Ctrl+G sends it · Ctrl+\ refuses and stops codex]`)
-	w.Until(func() bool { // a key too soon is an accident, and one too many is the program's
-		s.Press("C-g")
-		return !strings.Contains(s.Title(), "send <Ctrl-C>")
-	}, s.Title)
-	require.Zero(t, sending.Wait().Status)
-	w.WaitHeard("heard", "^\x03\x07*$")
-	s.QuitProgram("\x04")
-}
-
-// An agent may have written what the user pastes, so Ctrl+G in a paste does not count. The user
-// sees that it did not count; a key press does.
-func TestACtrlGInAPasteAnswersNothing(t *testing.T) {
+// R46: an agent may have written what the user pastes, so Ctrl+G in a paste does not count, however
+// long the question stands. The user sees that it did not count; a key press does.
+func TestACtrlGInAPasteAnswersNothingR46(t *testing.T) {
 	w, s, id := world.StartListener(t, 100, 24, "--agent")
 	asking := w.Start(w.CLI, "request", id, "--reason", "look")
 	s.WaitQuestion()
 	require.NotContains(t, s.Screen(), "press again")
 	require.NoError(t, w.Command("tmux", "-S", w.Tmux, "set-buffer", "PS1='\\w \a \\$ '\r").Run())
-	pause := time.NewTicker(300 * time.Millisecond)
-	defer pause.Stop()
-	for n := range 8 { // longer than the time in which a key counts as an accident
-		<-pause.C
-		pasteBuffer(s)
-		w.Until(func() bool { return strings.Count(w.Content("heard"), "$") == n+1 }, s.Screen)
-		s.WaitQuestion()
-		s.Wait("press again: Ctrl+G allows")
-	}
-	require.NotContains(t, w.Content("heard"), "\a")
+	<-time.After(1600 * time.Millisecond) // longer than a key counts as an accident
+	s.Tmux("paste-buffer", "-r")          // without brackets, whatever the program asks for
+	w.WaitContent("heard", "PS1='\\w  \\$ '\r")
+	s.Wait("press again: Ctrl+G allows")
 	s.Answer("C-g")
 	require.Zero(t, asking.Wait().Status)
 	s.QuitProgram("\x04")
 }
-
-// pasteBuffer pastes tmux's buffer without brackets, whatever the program asks for.
-func pasteBuffer(s *world.Terminal) { s.Tmux("paste-buffer", "-r") }

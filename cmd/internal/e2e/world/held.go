@@ -32,7 +32,8 @@ func (s *Terminal) Answer(key string) {
 	s.PressWhile(key, "Ctrl+G allows")
 }
 
-// PressWhile presses a key that answers a line, and waits until the line is gone.
+// PressWhile presses a key that answers a line over the program or in the title, and waits until the
+// line is gone.
 func (s *Terminal) PressWhile(key, line string) {
 	s.W.T.Helper()
 	pause := readable
@@ -47,7 +48,8 @@ func (s *Terminal) PressWhile(key, line string) {
 func (s *Terminal) AnswerBy(pause time.Duration, line string, press func()) {
 	s.W.T.Helper()
 	screen, ignored := "", false
-	isGone := func() bool { screen = s.Screen(); return !strings.Contains(screen, line) }
+	const again = "press again"
+	isGone := func() bool { screen = s.Screen() + s.Title(); return !strings.Contains(screen, line) }
 	for end := time.Now().Add(Patience); !isGone(); pause = swallowed { // the line replaced another one
 		require.True(s.W.T, time.Now().Before(end), "the line stays:\n%s", screen)
 		<-time.After(pause)
@@ -55,11 +57,15 @@ func (s *Terminal) AnswerBy(pause time.Duration, line string, press func()) {
 		pressed := time.Now()
 		s.W.Until(func() bool {
 			require.NoError(s.W.T, s.Film.Load())
-			if !ignored && s.Film.Find(func(screen string) bool { return strings.Contains(screen, "press again") }) {
+			if isGone() || time.Since(pressed) > overdue {
+				return true
+			}
+			shown := s.Film.Find(func(screen string) bool { return strings.Contains(screen, again) })
+			if !ignored && (shown || strings.Contains(screen, again)) {
 				ignored = true
 				return true
 			}
-			return isGone() || time.Since(pressed) > overdue
+			return false
 		}, func() string { return screen })
 	}
 }
