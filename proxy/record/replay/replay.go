@@ -60,7 +60,7 @@ func changesScreen(code byte) bool { return code == record.CodeOutput || code ==
 func (p *Player) Read(ctx context.Context, m *protocol.RecordsRead, r *protocol.RecordsReadResult) error {
 	from := time.Duration(m.FromMs) * time.Millisecond
 	every := max(time.Duration(m.EveryMs)*time.Millisecond, everyLeast)
-	more, err := p.Seek(ctx, from)
+	more, err := p.seek(ctx, from)
 	if err != nil {
 		return err
 	}
@@ -84,9 +84,9 @@ func (p *Player) Read(ctx context.Context, m *protocol.RecordsRead, r *protocol.
 	return nil
 }
 
-// Seek plays to a time, or goes back to it, and reports whether there is more behind it. The error
+// seek plays to a time, or goes back to it, and reports whether there is more behind it. The error
 // is as that of Read.
-func (p *Player) Seek(ctx context.Context, to time.Duration) (more bool, err error) {
+func (p *Player) seek(ctx context.Context, to time.Duration) (more bool, err error) {
 	if p.tape == nil || to.Milliseconds() < p.now.Milliseconds() {
 		if err := p.startAgain(); err != nil {
 			return false, err
@@ -101,13 +101,6 @@ func (p *Player) Seek(ctx context.Context, to time.Duration) (more bool, err err
 	}
 	return more, nil
 }
-
-// Now is the time to which the recording is played, and Due when the screen may change next, where
-// there is more.
-func (p *Player) Now() time.Duration { return p.now }
-
-// Due is described with Now.
-func (p *Player) Due() time.Duration { return p.next.At }
 
 // sizeOf returns how many bytes a frame takes.
 func sizeOf(f *protocol.RecordFrame) int {

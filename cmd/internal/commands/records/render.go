@@ -3,12 +3,10 @@ package records
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -25,39 +23,32 @@ const maxRender = 1 << 30
 type renderOptions struct {
 	file              string // - for the standard input
 	cols, rows, chunk int
-	sized             bool   // a size is given, which overrides an asciicast's
-	part              string // the first given flag of a film's part
+	sized             bool // a size is given, which overrides an asciicast's
 	resizes           []string
 	text, ansi        bool
 	animate           bool
 	svg, png, v2      string
-	film              filmOptions
 }
 
 // NewRender makes the command gateway render.
 func NewRender(env *cli.Env) *cobra.Command {
 	var opts renderOptions
 	cmd := &cobra.Command{
-		Use: "render [--ansi | --svg FILE [--animate] | --png FILE | --gif FILE | --html FILE " +
-			"| --v2 FILE | --json] [FILE]",
+		Use: "render [--ansi | --svg FILE [--animate] | --png FILE | --v2 FILE | --json] " +
+			"[FILE]",
 		Short: "Draw a recording, or what a terminal printed",
 		Long: "render plays FILE or standard input, an asciicast or the bytes that a program " +
 			"printed, and prints the screen at\n" +
 			"the end. An asciicast brings its own size. --json prints rows, cursor, title and " +
 			"what the terminal would have\n" +
-			"answered.\n\n" +
-			"--gif and --html draw all that happens, or what happens between --from and --to, " +
-			"with who typed it, as evidence for others:\n" +
-			"what looks like a secret is masked.",
+			"answered.",
 		Example: "  gateway render session.cast\n" +
-			"  gateway render --svg session.svg --animate session.cast\n" +
-			"  gateway render --gif fix.gif --from 1m10s --to 1m40s session.cast",
+			"  gateway render --svg session.svg --animate session.cast",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.file = fileArg(args)
-			opts.sized = firstChanged(cmd, "cols", "rows") != ""
-			opts.part = firstChanged(cmd, "from", "to", "idle")
-			return runRender(cmd.Context(), env, opts)
+			opts.sized = cmd.Flags().Changed("cols") || cmd.Flags().Changed("rows")
+			return runRender(env, opts)
 		},
 	}
 	opts.addFlags(cmd)
@@ -80,10 +71,9 @@ func (in *renderOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&in.v2, "v2", "",
 		"convert the recording to asciicast v2, for older players, and write it to `FILE`; - for "+
 			"standard output")
-	in.film.addFlags(cmd)
-	rejectTogether(cmd, "text", "ansi", "svg", "png", "gif", "html", "v2")
+	rejectTogether(cmd, "text", "ansi", "svg", "png", "v2")
 	for _, name := range []string{
-		"text", "ansi", "png", "gif", "html", "v2", "cols", "rows", "resize-at", "chunk",
+		"text", "ansi", "png", "v2", "cols", "rows", "resize-at", "chunk",
 	} {
 		rejectTogether(cmd, "animate", name)
 	}
@@ -97,29 +87,15 @@ func fileArg(args []string) string {
 	return args[0]
 }
 
-// firstChanged returns the first given one of these flags, or "".
-func firstChanged(cmd *cobra.Command, names ...string) string {
-	at := slices.IndexFunc(names, cmd.Flags().Changed)
-	if at < 0 {
-		return ""
-	}
-	return names[at]
-}
-
 // runRender draws a recording, or what a terminal printed.
-func runRender(ctx context.Context, env *cli.Env, opts renderOptions) error {
+func runRender(env *cli.Env, opts renderOptions) error {
 	if opts.animate && opts.svg == "" {
 		return cli.Usage("--animate goes with --svg FILE")
-	}
-	if err := opts.film.checkPart(opts.part); err != nil {
-		return err
 	}
 	b, err := readRender(env, opts.file)
 	switch {
 	case err != nil:
 		return err
-	case opts.film.isWanted():
-		return writeFilm(ctx, env, opts.film, b)
 	case opts.v2 != "":
 		return writeOlderFormat(env, opts.v2, b)
 	case opts.animate:

@@ -2,7 +2,6 @@ package records
 
 import (
 	"bytes"
-	"image/gif"
 	"io"
 	"os"
 	"path/filepath"
@@ -66,25 +65,6 @@ func TestRender(t *testing.T) {
 	require.Equal(t, "\x89PNG", renderToFile(t, svg, "--png", svg, cast)[:4])
 }
 
-// The film shows others what happened, and who did it.
-func TestRenderAFilm(t *testing.T) {
-	v3 := `{"version":3,"term":{"cols":40,"rows":2},"command":"sh -c 'a<b'"}` + "\n" + `[1,"A","{\"agent\":\"claude\"}"]` + "\n" + `[0,"i","ls\r"]` + "\n" +
-		`[0,"o","hello <there>"]` + "\n" + `[20,"o","\r\nbye"]` + "\n"
-	out, err := renderInput(t, v3, false, "--gif", "-", "--idle", "1s")
-	require.NoError(t, err)
-	film, err := gif.DecodeAll(strings.NewReader(out))
-	require.NoError(t, err)
-	require.Equal(t, []int{100, 100, 2}, film.Delay)
-	require.Equal(t, 3*18, film.Config.Height, "a row more, for who typed")
-
-	page, err := renderInput(t, v3, false, "--html", "-", "--from", "500ms", "--to", "15s")
-	require.NoError(t, err)
-	require.Contains(t, page, "hello &lt;there&gt;")
-	require.Contains(t, page, "<p>0:01  claude: ls⏎</p>")
-	require.Contains(t, page, "<title>sh -c &#39;a&lt;b&#39;</title>")
-	require.NotContains(t, page, "bye")
-}
-
 func TestRenderBadInput(t *testing.T) {
 	for _, args := range [][]string{
 		{"--cols", "0"},
@@ -99,11 +79,6 @@ func TestRenderBadInput(t *testing.T) {
 		{"--animate", "--png", "x"},
 		{"--animate", "--svg", "-"},
 		{"--animate", "--svg", "-", "--cols", "9"},
-		{"--gif", "-"},
-		{"--html", "-", "--gif", "-"},
-		{"--from", "1s"},
-		{"--html", "-", "--from", "2s", "--to", "1s"},
-		{"--html", "-", "--idle", "-1s"},
 	} {
 		_, err := renderInput(t, "abc", false, args...)
 		require.Error(t, err, args)

@@ -133,7 +133,7 @@ var examples = map[string]example{
 			{line: "send ID", after: func(r *pageRun) { r.last().Wait("42") }},
 		},
 	},
-	"docs/recording.md": {replace: []string{"--from 1m10s --to 1m40s", "--from 0s --to 1m"}, steps: []step{
+	"docs/recording.md": {steps: []step{
 		{
 			line: "proxy --agent --record", stays: bashIsUp, end: shellEnd,
 			during: func(r *pageRun) {
