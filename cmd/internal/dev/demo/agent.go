@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -43,14 +44,29 @@ func (c *caller) startCall(tool string, args map[string]any) *call {
 	return out
 }
 
+// waitForText waits for the answer.
+func (c *caller) waitForText(out *call) string {
+	select {
+	case text := <-out.text:
+		return text
+	case <-c.ctx.Done():
+		return fmt.Sprintf("no answer within the demo's %v", limit)
+	}
+}
+
+// waitForTerminal waits until the gateway knows the user's terminal, which may be on the screen
+// before.
+func (c *caller) waitForTerminal() {
+	pause := time.NewTicker(50 * time.Millisecond)
+	defer pause.Stop()
+	for strings.HasPrefix(c.waitForText(c.startCall("terminal_list", nil)), "there are no terminals") {
+		<-pause.C
+	}
+}
+
 // printAnswer waits for the answer and prints it.
 func (c *caller) printAnswer(out *call) {
-	var text string
-	select {
-	case text = <-out.text:
-	case <-c.ctx.Done():
-		text = fmt.Sprintf("no answer within the demo's %v", limit)
-	}
+	text := c.waitForText(out)
 	args := make([]string, 0, len(out.args))
 	for _, name := range slices.Sorted(maps.Keys(out.args)) {
 		args = append(args, fmt.Sprintf("%s=%v", name, out.args[name]))

@@ -167,6 +167,7 @@ func perform(ctx context.Context, bin string, s script, u *terminal, file string
 	}
 	defer func() { _ = agent.Close() }()
 	a := &caller{ctx: ctx, session: agent}
+	a.waitForTerminal()
 	a.callAndPrint("terminal_list", nil)
 	a.callAndPrint("terminal_send", map[string]any{"text": "typed without asking"})
 
