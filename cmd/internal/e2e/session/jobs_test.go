@@ -102,7 +102,7 @@ var jobPrograms = []struct {
 	{"pipeline", "sh -c 'seq 100000 | less'", "less", "\n15\n", "q", "0", false},
 }
 
-// stopAndGo runs a program and stops it three times. It returns the last screen and cursor, without the
+// stopAndGo runs a program and stops it some times. It returns the last screen and cursor, without the
 // typed command's name.
 func stopAndGo(t *testing.T, shell, prefix string, which int) (screen, cursor string) {
 	p := jobPrograms[which]
@@ -119,6 +119,9 @@ func stopAndGo(t *testing.T, shell, prefix string, which int) (screen, cursor st
 	s.Typed("clear; " + line + "\n")
 	s.Wait(p.ready)
 	for _, stop := range []string{"C-z", "TSTP to the proxy", "STOP to the program"} {
+		if stop == "STOP to the program" && p.needs != "vim" {
+			break // less may lose a key as its window seems to change its size
+		}
 		switch {
 		case prefix == "", stop == "C-z":
 			s.Press("C-z")
