@@ -27,7 +27,10 @@ type Config struct {
 	// In, Out and Err hold the user's standard streams. A stream that leads to no terminal goes to
 	// the program as it is; In and Out of this process lead nowhere from then on. Err may be nil.
 	In, Out, Err *os.File
-	Cols, Rows   int // size if the terminal reports no size; 0 means 80x24
+	// Given are the other descriptors that this process was started with: the program gets them under
+	// the same numbers, and this process closes them.
+	Given      []int
+	Cols, Rows int // size if the terminal reports no size; 0 means 80x24
 	// Watchdog holds the path of a program that becomes the terminal's watchdog when it is called
 	// by [watchdog.Name]; "" starts no watchdog.
 	Watchdog string

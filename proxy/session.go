@@ -153,7 +153,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	}
 	s.child = program
 	defer program.Close()
-	s.letStreamsGo()
+	s.letStreamsGo(s.conf.Given)
 	child.LeaveNoCore()
 	defer func() { _ = s.term.Restore() }()
 	if err := s.prepareParts(cols, rows); err != nil {
@@ -186,6 +186,7 @@ func (s *session) childConfig(cols, rows int) child.Config {
 		Stopped:    s.noticeStop(),
 		JobControl: s.jobControl(),
 		Streams:    s.streams,
+		Given:      s.conf.Given,
 		Behind:     s.behind,
 	}
 }

@@ -40,9 +40,13 @@ func (s *surroundings) openTerminal() (err error) {
 	return err
 }
 
-// letStreamsGo leaves to the program alone what was handed to it: the other end of a pipe learns at
-// once when the program has closed its own. Standard error stays, for the proxy's own messages.
-func (s *surroundings) letStreamsGo() {
+// letStreamsGo leaves to the program alone what was handed to it, with these descriptors: the other
+// end of a pipe learns at once when the program has closed its own. Standard error stays, for the
+// proxy's own messages.
+func (s *surroundings) letStreamsGo(given []int) {
+	for _, fd := range given {
+		_ = unix.Close(fd)
+	}
 	for _, f := range s.streams[:min(2, len(s.streams))] {
 		if f == nil {
 			continue

@@ -18,7 +18,7 @@ func TestAnUnwrittenAnswerFails(t *testing.T) {
 			out, err := os.OpenFile(path, mode, 0)
 			require.NoError(t, err)
 			var errs bytes.Buffer
-			require.Equal(t, status, run(t.Context(), []string{arg}, os.Stdin, out, &errs, nil), arg)
+			require.Equal(t, status, run(t.Context(), []string{arg}, os.Stdin, out, &errs, nil, nil), arg)
 			require.NoError(t, out.Close())
 			if status != 0 {
 				require.Contains(t, errs.String(), "proxy: write the answer: ")

@@ -20,9 +20,6 @@ import (
 	"terminalproxy/proxy/terminal/watchdog"
 )
 
-// keptFD is the descriptor by which a session's process behind a window reaches the one in front.
-const keptFD = 3
-
 // keepsSession reports whether the session should outlive this process's window. The
 // configuration's keep is for sessions that can.
 func (f *flags) keepsSession() bool { return f.Keep && f.Agent }
@@ -42,8 +39,10 @@ func (f *flags) checkKeep(stdin, stdout *os.File) error {
 
 // runInFront starts the session in a process of its own, lends it this terminal, and ends with the
 // session, or when the user leaves it.
-func (f *flags) runInFront(args []string, stdin, stdout *os.File, stderr io.Writer) int {
-	conn, cmd, err := startBehind(args)
+func (f *flags) runInFront(
+	args []string, stdin, stdout *os.File, stderr io.Writer, given []int,
+) int {
+	conn, cmd, err := startBehind(args, given)
 	if err != nil {
 		return reportFailure(stderr, &proxy.UserError{
 			Status: statusFailure,
@@ -87,8 +86,9 @@ func statusOfKilled(cmd *exec.Cmd, stderr io.Writer) int {
 	return statusFailure
 }
 
-// startBehind starts this program again, in a session of its own and without a terminal.
-func startBehind(args []string) (*net.UnixConn, *exec.Cmd, error) {
+// startBehind starts this program again, in a session of its own and without a terminal. It hands
+// over the given descriptors, and behind the last one its end of the connection.
+func startBehind(args []string, given []int) (*net.UnixConn, *exec.Cmd, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
 		return nil, nil, err
@@ -102,7 +102,15 @@ func startBehind(args []string) (*net.UnixConn, *exec.Cmd, error) {
 		return nil, nil, err
 	}
 	cmd := exec.Command(watchdog.Self(), args...) //nolint:noctx // it must outlive this process
-	cmd.Args[0], cmd.ExtraFiles = keep.Name, []*os.File{theirs}
+	cmd.Args[0] = keep.Name
+	for _, fd := range given {
+		const first = 3 // of ExtraFiles
+		cmd.ExtraFiles = append(cmd.ExtraFiles, make([]*os.File, fd-first-len(cmd.ExtraFiles))...)
+		handed := os.NewFile(uintptr(fd), "given")
+		defer handed.Close()
+		cmd.ExtraFiles = append(cmd.ExtraFiles, handed)
+	}
+	cmd.ExtraFiles = append(cmd.ExtraFiles, theirs)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, nil, errors.Join(err, conn.Close())
@@ -125,8 +133,8 @@ func connOf(f *os.File) (*net.UnixConn, error) {
 }
 
 // acceptWindow takes the window of the process in front.
-func acceptWindow() (*keep.Window, *keep.Keep, error) {
-	conn, err := connOf(os.NewFile(keptFD, "window"))
+func acceptWindow(fd int) (*keep.Window, *keep.Keep, error) {
+	conn, err := connOf(os.NewFile(uintptr(fd), "window"))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,13 +151,17 @@ func acceptWindow() (*keep.Window, *keep.Keep, error) {
 	return w, keep.NewKeep(dir, w), nil
 }
 
-// runKept runs a session behind a window.
-func runKept(args []string) int {
-	w, keep, err := acceptWindow()
+// runKept runs a session behind a window. given ends with the connection to the process in front.
+func runKept(args []string, given []int) int {
+	if len(given) == 0 {
+		return statusFailure
+	}
+	window := len(given) - 1
+	w, keep, err := acceptWindow(given[window])
 	if err != nil {
 		return statusFailure
 	}
-	code := run(context.Background(), args, w.In, w.Out, keep, keep)
+	code := run(context.Background(), args, w.In, w.Out, keep, given[:window], keep)
 	keep.EndWithStatus(code)
 	return code
 }

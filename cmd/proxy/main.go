@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"terminalproxy/cmd/internal/config/proxyflags"
@@ -29,7 +30,7 @@ import (
 )
 
 func main() {
-	harden.ProtectProcess()
+	given := harden.ProtectProcess()
 	if watchdog.IsCalled(os.Args) {
 		os.Exit(watchdog.Run())
 	}
@@ -40,20 +41,22 @@ func main() {
 		os.Exit(reportFailure(os.Stderr, short))
 	}
 	if os.Args[0] == keep.Name {
-		os.Exit(runKept(os.Args[1:]))
+		os.Exit(runKept(os.Args[1:], given))
 	}
-	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, nil))
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, given, nil))
 }
 
 // statusFailure is the exit status when proxy itself fails; a program's own status is passed on.
 const statusFailure = 125
 
-// run is proxy without its process. keep keeps the session that this process was started for, or is
-// nil.
+// run is proxy without its process. given are the descriptors that the program gets beside the
+// standard streams. keep keeps the session that this process was started for, or is nil.
 func run(
-	ctx context.Context, args []string, stdin, stdout *os.File, stderr io.Writer, keep *keep.Keep,
+	ctx context.Context, args []string, stdin, stdout *os.File, stderr io.Writer, given []int,
+	keep *keep.Keep,
 ) int {
 	flags, err := parseFlags(args)
+	given = slices.DeleteFunc(given, func(fd int) bool { return flags != nil && fd == flags.StatusFD })
 	switch {
 	case errors.Is(err, errHelp):
 		return printAnswer(stdout, stderr, proxyflags.Usage())
@@ -63,18 +66,18 @@ func run(
 		return reportFailure(stderr, err)
 	}
 	if flags.isInsideSession() {
-		return reportFailure(stderr, flags.runInside())
+		return reportFailure(stderr, flags.runInside(given))
 	}
 	if flags.keepsSession() && keep == nil {
 		if err := flags.checkKeep(stdin, stdout); err != nil {
 			return reportFailure(stderr, err)
 		}
 		if flags.Keep {
-			return flags.runInFront(args, stdin, stdout, stderr)
+			return flags.runInFront(args, stdin, stdout, stderr, given)
 		}
 	}
 	conf, done, err := flags.sessionConfig(stdin, stdout)
-	conf.Keep, conf.Final = keep, true
+	conf.Keep, conf.Final, conf.Given = keep, true, given
 	if errs, ok := stderr.(*os.File); ok {
 		conf.Err = errs
 	}
@@ -86,7 +89,7 @@ func run(
 	}
 	defer done()
 	if flags.isPlain() && !hasTerminal(conf) {
-		return reportFailure(stderr, child.ReplaceProcess(conf.Command, conf.Args))
+		return reportFailure(stderr, child.ReplaceProcess(conf.Command, conf.Args, given))
 	}
 	result, err := proxy.Run(ctx, conf)
 	if err != nil {

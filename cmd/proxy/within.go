@@ -17,7 +17,7 @@ func (f *flags) isInsideSession() bool {
 
 // runInside runs the program in place of this process, and refuses flags that need a session of the
 // program's own. It returns only with an error.
-func (f *flags) runInside() error {
+func (f *flags) runInside(given []int) error {
 	for _, name := range f.typed {
 		if name != "agent" {
 			return usageError(
@@ -28,7 +28,7 @@ func (f *flags) runInside() error {
 			)
 		}
 	}
-	return child.ReplaceProcess(f.Command, f.Args)
+	return child.ReplaceProcess(f.Command, f.Args, given)
 }
 
 // canWrite reports whether a descriptor that is not one of the standard three is open for writing.

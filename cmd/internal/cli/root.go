@@ -164,7 +164,7 @@ func (w *helpWriter) Write(p []byte) (int, error) {
 
 // Main runs the program and exits.
 func Main(commands Table) {
-	harden.ProtectProcess()
+	_ = harden.ProtectProcess()
 	if short := limits.FindShortage(); short != nil {
 		env := &Env{Err: os.Stderr}
 		os.Exit(env.reportError(Fail(StatusRefused, "%w", short).WithHint(short.Hint)))

@@ -28,6 +28,8 @@ type Config struct {
 	// Streams are the program's standard input, output and error, in this order, if they are not
 	// its terminal: nil, or a missing one, stands for the terminal. Start uses duplicates.
 	Streams []*os.File
+	// Given are descriptors of this process above 2 that the program gets under the same numbers.
+	Given []int
 	// Behind starts the program in the background of its terminal, as after [Child.Background]. It
 	// needs a leader.
 	Behind bool
@@ -94,6 +96,7 @@ type launch struct {
 	args, env []string
 	dir       string
 	stdio     [3]uintptr
+	given     []int
 	tty       int
 	behind    bool
 }
@@ -114,7 +117,7 @@ func (c *Child) start(conf Config, path string, tty int) error {
 	if conf.JobControl || conf.Behind {
 		led, program, err := startLeader(launch{
 			path: path, args: cmd.Args, env: cmd.Environ(), dir: conf.Dir,
-			stdio: stdio, tty: tty, behind: conf.Behind,
+			stdio: stdio, given: conf.Given, tty: tty, behind: conf.Behind,
 		})
 		if !errors.Is(err, errors.ErrUnsupported) {
 			if err == nil {
@@ -123,16 +126,16 @@ func (c *Child) start(conf Config, path string, tty int) error {
 			return err
 		}
 	}
-	return c.startAlone(path, cmd, stdio, tty)
+	return c.startAlone(path, cmd, withGiven(stdio, conf.Given), tty)
 }
 
 // startAlone starts the program as the leader of its session. Package os would try, before its first
 // process, whether the system has descriptors for processes, with a process of its own.
-func (c *Child) startAlone(path string, cmd *exec.Cmd, stdio [3]uintptr, tty int) error {
-	files, controlling := stdio[:], slices.Index(stdio[:], uintptr(tty))
+func (c *Child) startAlone(path string, cmd *exec.Cmd, files []uintptr, tty int) error {
+	controlling := slices.Index(files, uintptr(tty))
 	if controlling < 0 {
 		// The program inherits one more descriptor of its terminal. The system offers no other way.
-		files, controlling = append(files, uintptr(tty)), len(stdio)
+		files, controlling = append(files, uintptr(tty)), len(files)
 	}
 	pid, err := syscall.ForkExec(path, cmd.Args, &syscall.ProcAttr{
 		Dir: cmd.Dir, Env: cmd.Environ(), Files: files,

@@ -116,6 +116,9 @@ func execute() {
 	for fd := uintptr(0); fd < 3 && errno == 0; fd++ {
 		_, errno = kernel(unix.SYS_DUP3, b.stdio[fd], fd, 0)
 	}
+	for i := uintptr(0); i < b.givenLen && i < maxGiven; i++ {
+		_, _ = kernel(unix.SYS_FCNTL, uintptr(b.given[i]), unix.F_SETFD, 0)
+	}
 	if errno == 0 {
 		_, _ = kernel(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, address(&b.mask), 0)
 		_, errno = kernel(unix.SYS_EXECVE, b.path, b.argv, b.envv)

@@ -43,6 +43,9 @@ const (
 	leaderSpace = briefSize + 2*leaderStack
 )
 
+// maxGiven bounds the descriptors beside the standard streams.
+const maxGiven = 512
+
 // allSignals is the number of signals of Linux.
 const allSignals = 64
 
@@ -70,6 +73,8 @@ type brief struct {
 	path, dir, argv, envv uintptr // C strings and lists of them, kept alive until the start
 	tty, pipe, proxy      uintptr
 	stdio                 [3]uintptr
+	given                 [maxGiven]int32
+	givenLen              uintptr
 	behind                bool    // the program starts in the background
 	mask                  uint64  // the program's signal mask
 	second, execute       uintptr // top of the second stack, and the code that runs on it
@@ -102,6 +107,9 @@ type leader struct {
 // or wraps [errors.ErrUnsupported] if the system does not permit this.
 func startLeader(with launch) (l *leader, program int, err error) {
 	restoreFileLimit()
+	if len(with.given) > maxGiven {
+		return nil, 0, errors.ErrUnsupported
+	}
 	argv, err := syscall.SlicePtrFromStrings(with.args)
 	envv, envErr := syscall.SlicePtrFromStrings(with.env)
 	file, pathErr := syscall.ByteSliceFromString(with.path)
@@ -124,6 +132,10 @@ func startLeader(with launch) (l *leader, program int, err error) {
 	copy(b.devTTY[:], "/dev/tty")
 	copy(b.name[:], LeaderName)
 	b.stdio, b.behind = with.stdio, with.behind
+	b.givenLen = uintptr(len(with.given))
+	for i, fd := range with.given {
+		b.given[i] = int32(fd)
+	}
 	program, err = l.startProgram(b, with.tty)
 	runtime.KeepAlive(l.kept)
 	l.kept = [4]any{}

@@ -58,6 +58,18 @@ func openStreams(streams []*os.File, tty int) (stdio [3]uintptr, shut func(), er
 	return stdio, shut, nil
 }
 
+// withGiven returns the program's descriptors by their numbers: stdio and the given ones.
+func withGiven(stdio [3]uintptr, given []int) []uintptr {
+	files := stdio[:]
+	for _, fd := range given {
+		for len(files) <= fd {
+			files = append(files, ^uintptr(0))
+		}
+		files[fd] = uintptr(fd)
+	}
+	return files
+}
+
 // duplicate returns a duplicate of f outside of the Go runtime's files.
 func duplicate(f *os.File) (int, error) {
 	conn, err := f.SyscallConn()

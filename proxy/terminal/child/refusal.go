@@ -24,12 +24,15 @@ type StartError struct {
 // Error implements error.
 func (e *StartError) Error() string { return e.Say }
 
-// ReplaceProcess runs a program in place of this process, as exec of a shell does. It returns only
-// with a *StartError.
-func ReplaceProcess(name string, args []string) error {
+// ReplaceProcess runs a program in place of this process, as exec of a shell does, and gives it
+// these descriptors. It returns only with a *StartError.
+func ReplaceProcess(name string, args []string, given []int) error {
 	path, err := findProgram(name, "")
 	if err != nil {
 		return err
+	}
+	for _, fd := range given {
+		_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0)
 	}
 	return startError(name, path, "", syscall.Exec(path, append([]string{name}, args...), os.Environ()))
 }

@@ -49,7 +49,7 @@ func TestStartRefusals(t *testing.T) {
 
 	file, err := filepath.Abs("myscript")
 	require.NoError(t, err)
-	elsewhere := child.ReplaceProcess("./windows", nil)
+	elsewhere := child.ReplaceProcess("./windows", nil, nil)
 	require.ErrorContains(t, elsewhere, "carriage return", "as without a terminal")
 	t.Setenv("PATH", "")
 	_, err = child.Start(child.Config{Path: "true", Dir: filepath.Dir(file), Cols: 80, Rows: 24})

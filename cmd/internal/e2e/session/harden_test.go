@@ -41,9 +41,9 @@ func TestTheProgramStartsCleanR61(t *testing.T) {
 	}
 	w := world.New(t)
 	const look = `sh -c 'ls /proc/self/fd | tr "\n" " "; echo; grep -E "^Sig(Blk|Ign)" /proc/self/status; ulimit -c; ulimit -n'`
-	for _, flags := range []string{"", "--agent "} {
+	for _, flags := range []string{"", "--agent ", "--agent --keep ", "--agent --status-fd 9 "} {
 		w.Write("limits", "")
-		line := "exec 5</dev/null 9>extra; ulimit -c unlimited 2>/dev/null; (ulimit -c; ulimit -n) > limits; trap '' INT QUIT TERM TSTP USR1; exec proxy " + flags + look
+		line := "exec 5</dev/null 9>extra; " + look + " > bare; ulimit -c unlimited 2>/dev/null; (ulimit -c; ulimit -n) > limits; trap '' INT QUIT TERM TSTP USR1; exec proxy " + flags + look
 		st := w.Stage(line)
 		st.WaitEnd()
 		st.Mu.Lock()
@@ -51,10 +51,29 @@ func TestTheProgramStartsCleanR61(t *testing.T) {
 		st.Mu.Unlock()
 		got[0] = got[0][strings.LastIndexAny(got[0], "\a\x1b]nJ")+1:] // what the proxy wrote before
 		require.GreaterOrEqual(t, len(got), 5, got)
-		require.Equal(t, "0 1 2 3 ", got[0], "3 is ls reading the directory")
+		descriptors, _, _ := strings.Cut(w.Content("bare"), "\n")
+		if strings.Contains(flags, "status-fd") {
+			descriptors = strings.Replace(descriptors, " 9 ", " ", 1)
+		}
+		require.Equal(t, descriptors, got[0], flags)
 		require.Regexp(t, `^SigBlk:\s+0+$`, got[1])
 		require.Zero(t, ignored(t, got[2]))
 		require.Equal(t, w.Content("limits"), strings.Join(got[3:5], "\n")+"\n")
+	}
+}
+
+// The program alone has the descriptors that it was given: once it closes one, the other end knows.
+func TestNoOtherProcessHoldsGivenDescriptorsR61(t *testing.T) {
+	w := world.New(t)
+	require.NoError(t, syscall.Mkfifo(w.Path("pipe"), 0o600))
+	for _, flags := range []string{"", "--agent", "--agent --keep"} {
+		s := w.Terminal(80, 12)
+		s.Run("(cat pipe; echo ended) & proxy " + flags + ` sh -c 'cat <&7; echo out >&8; exec 8>&-; read x; false' 7<<<given 8>pipe`)
+		s.Wait("ended\n")
+		require.Contains(t, s.Screen(), "given\n")
+		require.Contains(t, s.Screen(), "out\n")
+		s.Press("Enter")
+		require.Equal(t, 1, s.Status())
 	}
 }
 

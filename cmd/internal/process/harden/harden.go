@@ -3,13 +3,26 @@
 // process of the user can still type into the user's terminals and change the user's files.
 package harden
 
+import "golang.org/x/sys/unix"
+
 // ProtectProcess closes this process to debuggers, and its memory, environment and descriptors to
-// readers. The programs that it starts inherit only its standard streams of the descriptors that it
-// was started with. It must be the first call of a program. It ignores failures: the process
-// is then as open as any other.
-func ProtectProcess() {
+// readers. The programs that it starts inherit only its standard streams. It returns the other
+// descriptors that it was started with, in order. It must be the first call of a program. It
+// ignores failures: the process is then as open as any other.
+func ProtectProcess() (given []int) {
 	closeMemory()
-	closeOnExec()
+	return closeOnExec()
+}
+
+// closeIfInherited has a descriptor closed in the programs that are started, and reports whether it
+// was not.
+func closeIfInherited(fd int) bool {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+	if err != nil || flags&unix.FD_CLOEXEC != 0 {
+		return false
+	}
+	unix.CloseOnExec(fd)
+	return true
 }
 
 // CloseMemory closes this process to debuggers and other readers, but leaves descriptors as they

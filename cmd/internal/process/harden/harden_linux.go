@@ -3,6 +3,7 @@ package harden
 import (
 	"math"
 	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -14,18 +15,18 @@ func closeMemory() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
 func openMemory() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0) }
 
-func closeOnExec() {
+func closeOnExec() (given []int) {
 	const first = 3
-	if unix.CloseRange(first, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
-		return
-	}
-	entries, err := os.ReadDir("/proc/self/fd") // before Linux 5.11
+	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
-		return
+		_ = unix.CloseRange(first, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
+		return nil
 	}
 	for _, e := range entries {
-		if fd, err := strconv.Atoi(e.Name()); err == nil && fd >= first {
-			unix.CloseOnExec(fd)
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd >= first && closeIfInherited(fd) {
+			given = append(given, fd)
 		}
 	}
+	slices.Sort(given) // names come as text is sorted
+	return given
 }

@@ -2,15 +2,16 @@
 
 package harden
 
-import "golang.org/x/sys/unix"
-
 // closeMemory does nothing: on these systems a process has no such switch for itself alone.
 func closeMemory() {}
 
 func openMemory() {}
 
-func closeOnExec() {
+func closeOnExec() (given []int) {
 	for fd := 3; fd < 256; fd++ {
-		unix.CloseOnExec(fd) // ignores descriptors that are not open
+		if closeIfInherited(fd) {
+			given = append(given, fd)
+		}
 	}
+	return given
 }
