@@ -70,7 +70,7 @@ func TestReceiptsOutlastALostConnection(t *testing.T) {
 	s.Wait("ready")
 	id := w.Session("--gateway", server.URL, "--token-file", agentToken)
 	a := w.Agent("claude", world.Eras[1], "--gateway", server.URL, "--token-file", agentToken)
-	for i := range 6 {
+	for i := range 3 {
 		a.ObtainGrant(s, "to type")
 		word := fmt.Sprintf("[word.%d]", i)
 		typing := a.StartCall("terminal_send", world.Args{"terminal": id, "text": word, "enter": i%2 == 0})

@@ -15,52 +15,36 @@ import (
 func TestEveryEndTellsBothSides(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name    string
-		flags   string
-		seconds int
-		end     func(w *world.World, s *world.Terminal, a *world.Agent, proxy string)
-		notice  string
-		told    string // what the agent's next input is told
+		name   string
+		flags  string
+		end    func(s *world.Terminal, a *world.Agent)
+		notice string
+		told   string // what the agent's next input is told
 	}{
 		{
-			name: "for", flags: "--for 3s", seconds: 3600, notice: "time is up: codex no longer has", told: "the time of your grant is up",
-			end: func(*world.World, *world.Terminal, *world.Agent, string) {},
-		},
-		{
-			name: "seconds", seconds: 3, notice: "time is up: codex no longer has", told: "the time of your grant is up",
-			end: func(*world.World, *world.Terminal, *world.Agent, string) {},
+			name: "for", flags: "--for 10s", notice: "time is up: codex no longer has", told: "the time of your grant is up",
+			end: func(*world.Terminal, *world.Agent) {},
 		},
 		{
 			name: "release", notice: "codex gives the keyboard back: “look at line 3”", told: "you gave the keyboard back",
-			end: func(_ *world.World, _ *world.Terminal, a *world.Agent, _ string) {
+			end: func(_ *world.Terminal, a *world.Agent) {
 				a.MustCall("terminal_release", world.Args{"note": "look at\u202e line 3"}, "released")
 			},
 		},
 		{
 			name: "reclaim", notice: "the keyboard is yours: codex is stopped", told: "the user took the keyboard back",
-			end: func(_ *world.World, s *world.Terminal, _ *world.Agent, _ string) { s.Press(`C-\`) },
-		},
-		{
-			name: "signal", notice: "the keyboard is yours: codex is stopped", told: "the user took the keyboard back",
-			end: func(w *world.World, _ *world.Terminal, _ *world.Agent, proxy string) { w.Kill(proxy, syscall.SIGUSR1) },
+			end: func(s *world.Terminal, _ *world.Agent) { s.Press(`C-\`) },
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := world.New(t)
-			s := w.Terminal(100, 24)
-			proxy := s.RunListener("--agent --grant drive " + c.flags)
-			id := w.Session()
+			w, s, id := world.StartListener(t, 100, 24, "--agent --grant drive "+c.flags)
 			a := w.Agent("codex", world.Eras[1])
-			with := world.Args{"reason": "test"}
-			if c.seconds > 0 {
-				with["seconds"] = c.seconds
-			}
-			a.MustCall("terminal_request_control", with, "granted")
+			a.MustCall("terminal_request_control", world.Args{"reason": "test"}, "granted")
 			s.WaitTitle("[codex drives]")
 			a.MustCall("terminal_send", world.Args{"text": "abc", "settle_ms": 0})
 			w.WaitHeard("heard", "abc") // what the program has not read is dropped with the grant
-			c.end(w, s, a, proxy)
-			s.Wait(c.notice)
+			c.end(s, a)
+			s.WaitShown(c.notice)
 			s.WaitTitle("[observed]")
 			w.WaitKeyboard(id, "user")
 			require.NotContains(t, s.Screen(), "left on the line", "a program that reads keys has no line")

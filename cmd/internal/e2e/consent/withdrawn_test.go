@@ -13,50 +13,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// givenUp is an agent's call under way, and how to give it up.
-type givenUp struct {
-	name string
-	asks func(w *world.World, id string) (giveUp func())
-}
-
-// waysToGiveUp are the ends of a request for the keyboard, through every interface: by its call or
-// by its caller.
-func waysToGiveUp() []givenUp {
+// waysToGiveUp are the ends of a request for the keyboard, by its call or by its caller. Each asks, and
+// returns how to give the request up.
+func waysToGiveUp() map[string]func(w *world.World, id string) (giveUp func()) {
 	killed := func(signal syscall.Signal) func(w *world.World, id string) func() {
 		return func(w *world.World, id string) func() {
 			asking := w.Start("gateway", "request", id, "--as", "codex", "--reason", "to test")
 			return func() { require.NoError(w.T, asking.Cmd.Process.Signal(signal)) }
 		}
 	}
-	return []givenUp{
-		{"gateway request, SIGINT", killed(syscall.SIGINT)},
-		{"gateway request, SIGTERM", killed(syscall.SIGTERM)},
-		{"gateway request, SIGHUP", killed(syscall.SIGHUP)},
-		{"gateway request, SIGKILL", killed(syscall.SIGKILL)},
-		{"an MCP client cancels the call", func(w *world.World, id string) func() {
+	return map[string]func(w *world.World, id string) func(){
+		"gateway request, SIGINT":  killed(syscall.SIGINT),
+		"gateway request, SIGKILL": killed(syscall.SIGKILL),
+		"an MCP client cancels the call": func(w *world.World, id string) func() {
 			a := w.Agent("codex", world.Eras[0])
 			ctx, cancel := context.WithCancel(w.Ctx)
 			go func() { // ends with cancel
 				_, _ = a.Session.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_request_control", Arguments: world.Args{"terminal": id, "reason": "to test"}})
 			}()
 			return cancel
-		}},
-		{"an MCP client cancels the wait for the answer", func(w *world.World, id string) func() {
-			a := w.Agent("codex", world.Eras[0])
-			a.MustCall("terminal_request_control", world.Args{"terminal": id, "reason": "to test", "timeout_ms": 100}, "pending")
-			ctx, cancel := context.WithCancel(w.Ctx)
-			go func() { // ends with cancel
-				_, _ = a.Session.CallTool(ctx, &mcp.CallToolParams{Name: "terminal_wait", Arguments: world.Args{"terminal": id, "for": "control"}})
-			}()
-			w.Caller().WaitPending(1)
-			return cancel
-		}},
-		{"an MCP server is killed", func(w *world.World, id string) func() {
-			a := w.Agent("codex", world.Eras[0])
-			a.StartCall("terminal_request_control", world.Args{"terminal": id, "reason": "to test"})
-			return func() { require.NoError(w.T, a.Cmd.Process.Kill()) }
-		}},
-		{"an HTTP client goes away", func(w *world.World, id string) func() {
+		},
+		"an HTTP client goes away": func(w *world.World, id string) func() {
 			ctx, cancel := context.WithCancel(w.Ctx)
 			c := w.Caller()
 			c.Name = "codex"
@@ -66,7 +43,7 @@ func waysToGiveUp() []givenUp {
 				}
 			}()
 			return cancel
-		}},
+		},
 	}
 }
 
@@ -74,10 +51,10 @@ func waysToGiveUp() []givenUp {
 // program's key again, and the next request of the same name asks anew.
 func TestAQuestionDiesWithItsAsker(t *testing.T) {
 	t.Parallel()
-	for _, way := range waysToGiveUp() {
-		t.Run(way.name, func(t *testing.T) {
+	for name, ask := range waysToGiveUp() {
+		t.Run(name, func(t *testing.T) {
 			w, s, id := world.StartListener(t, 100, 24, "--agent --record rec.cast")
-			giveUp := way.asks(w, id)
+			giveUp := ask(w, id)
 			s.WaitQuestion()
 			giveUp()
 			s.WaitShown("codex no longer asks")
@@ -145,52 +122,21 @@ func TestADifferentQuestionReplacesTheFirst(t *testing.T) {
 
 // An Enter that waits for the user is not typed if the call that sent it was given up.
 func TestHeldKeysDieWithTheirCaller(t *testing.T) {
-	t.Parallel()
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
-		t.Run(signal.String(), func(t *testing.T) {
-			w := world.New(t)
-			s := w.Terminal(100, 24)
-			id := s.RunBash("--grant type --record rec.cast")
-			w.RequestGrant(id, "--as", "codex", "--level", "type")
-			sending := w.Start("gateway", "send", id, "--as", "codex", "--text", "touch HIT", "--enter", "--timeout", "5m")
-			s.Wait("Ctrl+G sends it")
-			require.NoError(t, sending.Cmd.Process.Signal(signal))
-			s.WaitShown("codex no longer asks")
-			s.WaitGone("Ctrl+G sends it")
-			s.Press("C-g")
-			w.WaitKeyboard(id, "codex (type")
-			s.Press("C-u") // and no Ctrl+C, which would discard what follows it at once
-			s.QuitProgram("exit 0\n")
-			require.NoFileExists(t, w.Path("HIT"))
-			require.Contains(t, w.MustGateway("audit", "show", "rec.cast"), "withdrawn")
-		})
-	}
-}
-
-// The rest of a long input is not typed if its call is given up.
-func TestTypingStopsWithItsCall(t *testing.T) {
 	w := world.New(t)
 	s := w.Terminal(100, 24)
-	// It reads a little at a time, so that the input is under way for a while.
-	s.Run("proxy --agent --grant drive --record rec.cast sh -c 'stty raw -echo; echo ready; until grep -q END heard 2>/dev/null; do dd bs=64 count=1 2>/dev/null >> heard; sleep 0.02; done'")
-	s.Wait("ready")
-	id := w.Session()
-	w.RequestGrant(id, "--as", "codex")
-	w.Write("long", strings.Repeat("x", 40000))
-	sending := w.Start("sh", "-c", "exec gateway send "+id+" --as codex --timeout 1m --text \"$(cat long)\"")
-	w.WaitHeard("heard", "x{640}")
-	require.NoError(t, sending.Cmd.Process.Signal(syscall.SIGINT))
-	sending.Wait()
-	audit := ""
-	w.Until(func() bool {
-		audit = w.MustGateway("audit", "show", "rec.cast")
-		return strings.Contains(audit, "withdrawn")
-	}, func() string { return audit })
-	w.MustGateway("send", id, "--as", "codex", "--timeout", "5m", "--text", "END")
-	heard := w.WaitHeard("heard", "END$")
-	require.Less(t, len(heard), 40000, "all of it was typed")
-	require.Regexp(t, "^x+END$", heard)
-	require.Zero(t, s.Status())
+	id := s.RunBash("--grant type --record rec.cast")
+	w.RequestGrant(id, "--as", "codex", "--level", "type")
+	sending := w.Start("gateway", "send", id, "--as", "codex", "--text", "touch HIT", "--enter", "--timeout", "5m")
+	s.Wait("Ctrl+G sends it")
+	require.NoError(t, sending.Cmd.Process.Kill())
+	s.WaitShown("codex no longer asks")
+	s.WaitGone("Ctrl+G sends it")
+	s.Press("C-g")
+	w.WaitKeyboard(id, "codex (type")
+	s.Press("C-u") // and no Ctrl+C, which would discard what follows it at once
+	s.QuitProgram("exit 0\n")
+	require.NoFileExists(t, w.Path("HIT"))
+	require.Contains(t, w.MustGateway("audit", "show", "rec.cast"), "withdrawn")
 }
 
 // After the gateway is lost, a living asker asks anew, and a dead one leaves nothing.
