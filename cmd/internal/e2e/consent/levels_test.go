@@ -41,7 +41,7 @@ func TestLevelTypeHoldsEnterInAShell(t *testing.T) {
 	require.Equal(t, 4, w.Gateway("send", id, "--as", "codex", "--text", "x").Status)
 	s.QuitProgram("\x15exit\n")
 	require.Equal(t, "hi\n", w.Content("said"))
-	require.Contains(t, w.MustGateway("audit", "show", "s.cast"), "codex types under grant 2, keys, 1 byte: the user let it through\n")
+	require.Contains(t, w.MustGateway("audit", "show", "s.cast"), "codex types under grant 2, text, then keys, 15 bytes: the user let it through\n")
 }
 
 // The whole of an input that would submit waits, and an agent is told so in the same words as over
