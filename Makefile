@@ -207,7 +207,6 @@ lint-page:
 		echo "lint: the page's scripts are not checked: typescript or eslint of .ci/package.json is not installed." >&2; \
 		echo "lint: install Node.js with npm, and then run: $(NPM_INSTALL)" >&2; exit 1; }
 	$(NODE_BIN)/tsc --noEmit --project .ci/tsconfig.json
-	$(NODE_BIN)/tsc --noEmit --project .ci/tsconfig.worker.json
 	$(NODE_BIN)/eslint --config .ci/eslint.config.mjs --max-warnings 0 gateway/doors/page/static gateway/doors/page/static-tests
 
 fmt: tools

@@ -31,10 +31,6 @@ export default [
     rules,
   },
   {
-    files: ['gateway/doors/page/static/sw.js'],
-    languageOptions: {globals: globals.serviceworker},
-  },
-  {
     // Made by a test, one line for each table.
     files: ['gateway/doors/page/static/widths.js'],
     rules: {'max-len': 'off'},

@@ -72,7 +72,7 @@ var floors = map[string][][]string{
 		{""},
 	},
 	"gateway": {
-		{"access/rights", "place", "metrics", "text", "client", "doors/page/push", "doors/page/waiting"},
+		{"access/rights", "place", "metrics", "text", "client", "doors/page/waiting"},
 		{"userdirs"},
 		{"access/auth", "hub"},
 		{"endpoint", "doors/ws", "doors/httpapi", "doors/mcp", "doors/page", "access/secrets", "cluster"},
@@ -87,11 +87,11 @@ var doors = []string{"endpoint", "doors/ws", "doors/httpapi", "doors/mcp", "door
 
 // pageImports are the sub-packages of gateway that page may import. It serves browsers, and is a
 // client like others: roles decide what it may do.
-var pageImports = []string{"access/auth", "access/rights", "doors/page/waiting", "doors/page/push"}
+var pageImports = []string{"access/auth", "access/rights", "doors/page/waiting"}
 
 // forTests are the packages that only tests import: four play the other end of a connection, one
 // reads testdata, one drives a browser, and one builds the binaries.
-var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/chat/chattest": true, "terminalproxy/proxy/view/corpus": true, "terminalproxy/cmd/internal/dev/binaries": true, "terminalproxy/cmd/internal/dev/browser": true, "terminalproxy/cmd/internal/e2e/world": true, "terminalproxy/cmd/internal/cli/clitest": true, "terminalproxy/gateway/doors/page/push/fakepush": true}
+var forTests = map[string]bool{"terminalproxy/protocol/fake": true, "terminalproxy/proxy/chat/chattest": true, "terminalproxy/proxy/view/corpus": true, "terminalproxy/cmd/internal/dev/binaries": true, "terminalproxy/cmd/internal/dev/browser": true, "terminalproxy/cmd/internal/e2e/world": true, "terminalproxy/cmd/internal/cli/clitest": true}
 
 // floorOf returns the wing of a sub-package, the innermost that is listed, and its floor; the floor
 // is -1 if the floors lack the wing.

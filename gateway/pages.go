@@ -32,8 +32,6 @@ var pagePaths = []string{
 	"/v1/page",
 	"/v1/page/",
 	"/v1/tickets",
-	"/v1/push",
-	"GET /sw.js",
 }
 
 // frontHandler puts the limits and the pages before the routes of a listener.

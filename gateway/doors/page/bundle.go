@@ -25,7 +25,7 @@ var patterns = sync.OnceValue(func() (p struct{ imports, exports, blanks *regexp
 })
 
 // joinFirst joins the scripts and the styles that a page needs at once, and makes the later scripts
-// import from the joined one. The service worker imports its modules from their own files.
+// import from the joined one.
 func joinFirst(sources map[string][]byte) error {
 	b := bundle{sources: sources, done: make(map[string]bool)}
 	if err := b.add(firstName); err != nil {
@@ -33,7 +33,10 @@ func joinFirst(sources map[string][]byte) error {
 	}
 	slices.Sort(b.names)
 	for name, source := range sources {
-		if path.Ext(name) == ".js" && !b.done[name] {
+		switch {
+		case b.done[name]:
+			delete(sources, name)
+		case path.Ext(name) == ".js":
 			sources[name] = b.rewriteLater(source)
 		}
 	}

@@ -21,19 +21,16 @@ import (
 var static embed.FS
 
 // indexName is the page itself; it names the other files by {{.Build}}. firstName is its first
-// script, joined with those that it needs at once. workerName is its service worker, which must be
-// at the root to serve the whole page; {{.Build}} means the same there.
+// script, joined with those that it needs at once.
 const (
-	indexName  = "index.html"
-	firstName  = "app.js"
-	workerName = "sw.js"
+	indexName = "index.html"
+	firstName = "app.js"
 )
 
 // files are the files that a browser loads.
 type files struct {
 	build  string // in the names of the others, so that a change of content changes the names
 	page   content
-	script content // of the service worker
 	others map[string]content
 }
 
@@ -81,16 +78,12 @@ var readFiles = sync.OnceValues(func() (*files, error) {
 	}
 	if err == nil {
 		f.build = hex.EncodeToString(sum.Sum(nil)[:8])
-		f.page, err = newContent(f.fillTemplate(indexName))
-	}
-	if err == nil {
-		f.script, err = newContent(f.fillTemplate(workerName))
+		f.page, err = newContent(f.fillTemplate())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("files of the page: %w", err)
 	}
 	delete(f.others, indexName)
-	delete(f.others, workerName)
 	return f, nil
 })
 
@@ -126,10 +119,10 @@ func stripComments(script []byte) []byte {
 	})
 }
 
-// fillTemplate inserts the build into a file. It uses no template package: with one, the linker
+// fillTemplate inserts the build into the page. It uses no template package: with one, the linker
 // would keep the methods of all types.
-func (f *files) fillTemplate(name string) []byte {
-	return bytes.ReplaceAll(f.others[name].plain, []byte("{{.Build}}"), []byte(f.build))
+func (f *files) fillTemplate() []byte {
+	return bytes.ReplaceAll(f.others[indexName].plain, []byte("{{.Build}}"), []byte(f.build))
 }
 
 // withSecurityHeaders adds security headers to every answer of next: the page may run its own
@@ -139,9 +132,9 @@ func withSecurityHeaders(next http.Handler) http.Handler {
 		for name, value := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; " +
 				"connect-src 'self'; img-src 'self'; " +
-				"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; " +
+				"manifest-src 'self'; base-uri 'none'; form-action 'none'; " +
 				"frame-ancestors 'none'; " +
-				"require-trusted-types-for 'script'; trusted-types worker",
+				"require-trusted-types-for 'script'; trusted-types 'none'",
 			"X-Content-Type-Options":       "nosniff",
 			"Referrer-Policy":              "no-referrer",
 			"Cross-Origin-Opener-Policy":   "same-origin",
@@ -157,11 +150,6 @@ func withSecurityHeaders(next http.Handler) http.Handler {
 func (f *files) serveIndex(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	f.page.serveContent(w, r)
-}
-
-func (f *files) serveWorker(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", contentType(workerName))
-	f.script.serveContent(w, r)
 }
 
 func (f *files) serveFile(w http.ResponseWriter, r *http.Request) {

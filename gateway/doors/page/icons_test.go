@@ -22,15 +22,13 @@ type icon struct {
 	size   int     // pixels
 	corner float64 // radius of the square, in units
 	scale  float64 // of the letters about the middle
-	clear  bool    // only the letters, in white: for systems that paint icons themselves
 }
 
 var icons = []icon{
-	{"icon-192.png", 192, 7, 1, false},
-	{"icon-512.png", 512, 7, 1, false},
-	{"icon-maskable-512.png", 512, 0, 0.8, false}, // all of it within the safe zone
-	{"icon-180.png", 180, 0, 0.9, false},
-	{"badge-96.png", 96, 0, 1.25, true},
+	{"icon-192.png", 192, 7, 1},
+	{"icon-512.png", 512, 7, 1},
+	{"icon-maskable-512.png", 512, 0, 0.8}, // all of it within the safe zone
+	{"icon-180.png", 180, 0, 0.9},
 }
 
 // strokes are the lines of icon.svg: from, to, and whether the line is the amber one.
@@ -52,8 +50,6 @@ func (i icon) at(x, y float64) color.NRGBA {
 	for _, s := range strokes {
 		switch {
 		case !near(lx, ly, s.x0, s.y0, s.x1, s.y1):
-		case i.clear:
-			return color.NRGBA{255, 255, 255, 255}
 		case s.amber:
 			return color.NRGBA{0xff, 0xb3, 0x40, 255}
 		default:
@@ -61,7 +57,7 @@ func (i icon) at(x, y float64) color.NRGBA {
 		}
 	}
 	cx, cy := math.Max(i.corner-x, x-32+i.corner), math.Max(i.corner-y, y-32+i.corner)
-	if i.clear || cx > 0 && cy > 0 && math.Hypot(cx, cy) > i.corner {
+	if cx > 0 && cy > 0 && math.Hypot(cx, cy) > i.corner {
 		return color.NRGBA{}
 	}
 	return color.NRGBA{0x0d, 0x0f, 0x11, 255}

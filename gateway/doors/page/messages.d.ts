@@ -442,18 +442,6 @@ interface GatewayError extends Error {
   linkless?: boolean;
 }
 
-/** What the gateway says in a notification (gateway/page/notify.go). */
-interface PushMessage {
-  page?: string;
-  session?: string;
-  agent?: string;
-  held?: boolean;
-  epoch?: number;
-  owner?: boolean;
-  chat?: boolean;
-  secret?: 'secret' | 'text' | 'confirm';
-}
-
 /** What an HTTP answer holds, beside its status. */
 interface PostAnswer {
   status: number;

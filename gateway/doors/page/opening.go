@@ -28,9 +28,6 @@ type Terms struct {
 	Secret string
 	// Dial connects to the gateway for one page.
 	Dial func(context.Context) (Link, error)
-	// NotifyAfter is how long an agent waits, without a viewer, before subscribed pages are
-	// notified; default 10 s.
-	NotifyAfter time.Duration
 	// Count counts a page's connection for its owner. The page shows its error, and connects again
 	// later. It may be nil.
 	Count func(*http.Request) error
@@ -59,7 +56,6 @@ type Opening struct {
 	codeEnds time.Time
 	visitors map[string]*visitor
 	sockets  int
-	watched  bool // for agents that wait
 }
 
 // Open creates an opening, which has no link yet.

@@ -21,7 +21,6 @@ import (
 	"github.com/gorilla/websocket"
 
 	"terminalproxy/gateway/access/auth"
-	"terminalproxy/gateway/doors/page/push"
 	"terminalproxy/protocol"
 )
 
@@ -44,8 +43,6 @@ type Config struct {
 	Version string
 	// GathersUntil is the time until which the opener of an unknown page may be reconnecting.
 	GathersUntil time.Time
-	// Push sends notifications; nil makes one with a key of its own.
-	Push *push.Sender
 	// Log gets errors of pages; nil discards them.
 	Log *slog.Logger
 	// Now is the clock; nil is the system's.
@@ -138,11 +135,6 @@ func New(cfg Config) (*Door, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Push == nil {
-		if cfg.Push, err = push.NewSender(pushSubject(cfg.Hosts)); err != nil {
-			return nil, err
-		}
-	}
 	guard := auth.Guard{Hosts: cfg.Hosts, Own: true}
 	d := &Door{
 		cfg:       cfg,
@@ -166,9 +158,10 @@ func New(cfg Config) (*Door, error) {
 	mux.HandleFunc("POST /v1/page/enter", d.handleEnter)
 	mux.HandleFunc("POST /v1/tickets", d.handleTicket)
 	mux.HandleFunc("GET /v1/page", d.serveSocket)
-	mux.HandleFunc("GET /sw.js", files.serveWorker)
-	mux.HandleFunc("GET /v1/push", d.handlePushKey)
-	mux.HandleFunc("POST /v1/push", d.handleSubscribe)
+	id := protocol.NewID()
+	mux.HandleFunc("GET /v1/page/id", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]any{"id": id})
+	})
 	d.handler = withSecurityHeaders(guard.Handler(mux))
 	return d, nil
 }
@@ -201,14 +194,12 @@ func (d *Door) Serve(ln net.Listener) error {
 func (d *Door) Close() {
 	d.closeAll(errClosed)
 	d.wg.Wait()
-	d.cfg.Push.Close()
 }
 
 // CloseForMove closes the door, but tells pages to connect again.
 func (d *Door) CloseForMove() {
 	d.closeAll(errMoved)
 	d.wg.Wait()
-	d.cfg.Push.Close()
 }
 
 // closeAll closes the door for a reason, with all openings.

@@ -63,7 +63,6 @@ func TestTheScriptsKnowTheMessages(t *testing.T) {
 		"SecretAsk":          protocol.SecretAsk{},
 		"SecretEnded":        protocol.SecretEnded{},
 		"SecretReply":        protocol.SecretReply{},
-		"PushMessage":        notification{},
 	} {
 		_, body, ok := strings.Cut(string(declared), "\ninterface "+name+" {\n")
 		require.True(t, ok, name)

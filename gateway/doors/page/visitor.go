@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"terminalproxy/gateway/access/auth"
-	"terminalproxy/gateway/doors/page/push"
 	"terminalproxy/protocol"
 )
 
@@ -39,7 +38,6 @@ type visitor struct {
 	sockets int       // open
 	seen    time.Time // when it entered, or last had a connection
 	moments map[int64]time.Time
-	push    *push.Subscription // nil without notifications
 }
 
 // ticket opens one WebSocket.

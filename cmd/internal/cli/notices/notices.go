@@ -50,6 +50,7 @@ type Waiting struct {
 	Targets []notify.Target // without targets no notification is sent
 	Dial    func(context.Context) (page.Link, error)
 	Session string                      // the only one, "" for all
+	Secrets bool                        // for programs' questions, too; Dial is then an owner's
 	Link    func(session string) string // may return ""
 	Log     *slog.Logger
 	Failed  func(error) // may be nil
@@ -69,7 +70,7 @@ func (n Flags) Start(ctx context.Context, to Waiting) (stop func()) {
 	var wg sync.WaitGroup
 	wg.Go(func() { // ends with ctx
 		waiting.Run(ctx, waiting.Config{
-			Session: to.Session, After: n.After, Log: to.Log,
+			Session: to.Session, Secrets: to.Secrets, After: n.After, Log: to.Log,
 			Dial: func(ctx context.Context) (waiting.Link, error) { return to.Dial(ctx) },
 			Report: func(a waiting.Ask) {
 				for _, p := range posters {

@@ -131,7 +131,7 @@ func patienceOf(ctx context.Context) time.Duration {
 var viaTransport http.RoundTripper
 
 // waitReachable waits until the page at a local address answers through the tunnel with the same
-// key.
+// id.
 func (w *tunnel) waitReachable(ctx context.Context, local string) error {
 	if w == nil || w.host == "" {
 		return nil
@@ -148,12 +148,12 @@ func (w *tunnel) waitReachable(ctx context.Context, local string) error {
 	direct := &http.Transport{
 		DisableKeepAlives: true, DialContext: (&net.Dialer{}).DialContext,
 	}
-	want, err := fetchServerKey(ctx, &http.Client{Transport: direct}, local)
+	want, err := fetchServerID(ctx, &http.Client{Transport: direct}, local)
 	if err != nil {
 		return err
 	}
 	for {
-		got, err := fetchServerKey(ctx, client, "https://"+w.host)
+		got, err := fetchServerID(ctx, client, "https://"+w.host)
 		switch {
 		case err == nil && got == want:
 			return nil
@@ -179,9 +179,9 @@ func (w *tunnel) helperGone() <-chan struct{} {
 	return w.helper.ended
 }
 
-// fetchServerKey returns the key of a page's server, which is unique.
-func fetchServerKey(ctx context.Context, client *http.Client, base string) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/v1/push", nil)
+// fetchServerID returns the id of a page's server, which is unique.
+func fetchServerID(ctx context.Context, client *http.Client, base string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/v1/page/id", nil)
 	if err != nil {
 		return "", err
 	}
@@ -190,13 +190,13 @@ func fetchServerKey(ctx context.Context, client *http.Client, base string) (stri
 		return "", err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	var answer struct{ Key string }
+	var answer struct{ ID string }
 	if resp.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("unexpected status %d", resp.StatusCode)
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 4<<10)).Decode(&answer); err != nil ||
-		answer.Key == "" {
+		answer.ID == "" {
 		return "", errors.New("another server answers there")
 	}
-	return answer.Key, nil
+	return answer.ID, nil
 }

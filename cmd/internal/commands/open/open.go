@@ -189,14 +189,13 @@ func openHere(
 		return errors.Join(err, ln.Close())
 	}
 	opened, err := door.Open(page.Terms{
-		Role:        role,
-		Session:     session,
-		Expires:     o.expires,
-		Admit:       o.askAboutPage,
-		Entered:     o.reportEntry,
-		Dial:        o.dial,
-		NotifyAfter: in.notify.After,
-		Records:     o.recordsMaker(way),
+		Role:    role,
+		Session: session,
+		Expires: o.expires,
+		Admit:   o.askAboutPage,
+		Entered: o.reportEntry,
+		Dial:    o.dial,
+		Records: o.recordsMaker(way),
 	})
 	if err != nil {
 		return errors.Join(err, ln.Close())

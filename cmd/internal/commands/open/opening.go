@@ -77,6 +77,7 @@ func (o *opening) run(ctx context.Context, serve func() error, stop func()) erro
 		Targets: targets,
 		Dial:    o.dial,
 		Session: o.session,
+		Secrets: o.flags.role == string(auth.RoleOwner),
 		Link:    o.linkTo,
 		Log:     slog.New(slog.DiscardHandler),
 		Failed:  func(err error) { o.printEvent("Notifications do not arrive: %v.", err) },

@@ -20,7 +20,6 @@ import (
 	"terminalproxy/cmd/internal/dev/browser"
 	"terminalproxy/gateway/access/auth"
 	door "terminalproxy/gateway/doors/page"
-	"terminalproxy/gateway/doors/page/push"
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/terminal/screen"
 )
@@ -79,26 +78,21 @@ type viewed struct {
 
 // serve opens a door of a role, before scripted sessions.
 func serve(t *testing.T, role auth.Role, only string, sessions ...*protocol.SessionInfo) *gateway {
-	return serveBy(t, nil, role, only, sessions...)
+	return serveOn(t, role, only, func(*door.Terms) {}, sessions...)
 }
 
-// serveBy is serve with a sender of notifications; nil for a default one.
-func serveBy(t *testing.T, sender *push.Sender, role auth.Role, only string, sessions ...*protocol.SessionInfo) *gateway {
-	return serveOn(t, sender, role, only, func(*door.Terms) {}, sessions...)
-}
-
-// serveOn is serveBy with other terms.
-func serveOn(t *testing.T, sender *push.Sender, role auth.Role, only string, change func(*door.Terms), sessions ...*protocol.SessionInfo) *gateway {
+// serveOn is serve with other terms.
+func serveOn(t *testing.T, role auth.Role, only string, change func(*door.Terms), sessions ...*protocol.SessionInfo) *gateway {
 	browser.ChromiumPath(t) // nothing else opens the door
 	g := &gateway{t: t, screens: make(map[string]*screen.Screen), links: make(map[*link]bool), heard: make(chan struct{}), talks: make(map[string]*talk)}
 	for _, s := range sessions {
 		g.add(s)
 	}
-	d, err := door.New(door.Config{Version: "test", Push: sender})
+	d, err := door.New(door.Config{Version: "test"})
 	require.NoError(t, err)
 	t.Cleanup(func() { d.Close() })
 	terms := door.Terms{
-		Role: role, Session: only, Expires: time.Now().Add(time.Hour), Dial: g.dial, NotifyAfter: 50 * time.Millisecond,
+		Role: role, Session: only, Expires: time.Now().Add(time.Hour), Dial: g.dial,
 		Admit: func(_ context.Context, v door.Visitor) (func(), error) {
 			if g.hold != nil {
 				<-g.hold

@@ -118,7 +118,7 @@ func TestAPersonPlaysARecording_Client(t *testing.T) {
 	t.Parallel()
 	s := shop()
 	s.add(event(2, "x", "0"))
-	g := serveOn(t, nil, auth.RoleOwner, "", withRecords(s), vim())
+	g := serveOn(t, auth.RoleOwner, "", withRecords(s), vim())
 	b := openPage(g, "")
 	b.WaitFor(browser.Text(".records") + `.startsWith('RECORDINGS bash ~ · Thu')`)
 	require.Empty(t, browser.JS[[]string](b, `performance.getEntriesByType('resource')`+
@@ -174,7 +174,7 @@ func TestARunningRecordingGoesOn_Client(t *testing.T) {
 	t.Parallel()
 	s := shop()
 	s.running = true
-	g := serveOn(t, nil, auth.RoleOwner, "vim-1", withRecords(s), vim())
+	g := serveOn(t, auth.RoleOwner, "vim-1", withRecords(s), vim())
 	b := openPage(g, "")
 	link := `[...document.querySelectorAll('.session footer a')].find((a) => a.checkVisibility())`
 	b.WaitFor(link + `?.textContent === 'Recording'`)
@@ -191,7 +191,7 @@ func TestARunningRecordingGoesOn_Client(t *testing.T) {
 	b.Eval(`document.querySelector('.replay .up').click()`)
 	b.WaitFor(`document.querySelector('.session:not(.replay)') && !document.querySelector('.replay')`)
 
-	g = serveOn(t, nil, auth.RoleOwner, "", withRecords(s), vim())
+	g = serveOn(t, auth.RoleOwner, "", withRecords(s), vim())
 	b = openPage(g, "", command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
 		Source: `{
 			const every = setInterval;

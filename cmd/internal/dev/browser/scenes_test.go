@@ -341,7 +341,7 @@ func looksBack(p place, how string) *browser.Tab {
 
 // replays shows the middle of a recording.
 func replays(p place) *browser.Tab {
-	b := p.open(serveOn(p.t, nil, auth.RoleOwner, "", withRecords(shop()), vim()), "")
+	b := p.open(serveOn(p.t, auth.RoleOwner, "", withRecords(shop()), vim()), "")
 	b.WaitFor(`document.querySelector('.records a')`)
 	visit(b, "r=r-1")
 	b.Press("input ›")

@@ -6,7 +6,6 @@ import {Views} from './views.js';
 import {List} from './list.js';
 import {Records} from './records.js';
 import {SessionView} from './session.js';
-import {Notifications} from './notify.js';
 import {SecretWatch} from './secretwatch.js';
 import {pasteForm} from './paste.js';
 import {dark, light} from './colors.js';
@@ -117,7 +116,6 @@ export class App {
     watchNetwork(this.connection);
     this.views = new Views(this.connection);
     this.list = new List(this);
-    this.notify = new Notifications(page);
     this.secretWatch = new SecretWatch(this);
     this.records = new Records(this);
     addEventListener('hashchange', () => this.showRoute());
@@ -197,7 +195,6 @@ export class App {
         {class: 'lists'},
         this.list.element,
         this.records.element,
-        this.notify.element,
       ),
     ];
     this.side.append(...this.sideParts);
@@ -214,7 +211,6 @@ export class App {
     this.secretWatch.start();
     this.records.refresh();
     this.showRoute();
-    this.notify.renew();
   }
 
   /** @param {Incoming} m */
