@@ -148,13 +148,17 @@ func TestGivenUpCallIsWithdrawn(t *testing.T) {
 			return err
 		}, false, false},
 	} {
-		for _, reason := range []error{context.Canceled, context.DeadlineExceeded} {
+		for _, gaveUp := range []bool{true, false} {
+			reason := context.DeadlineExceeded
+			if gaveUp {
+				reason = context.Canceled
+			}
 			ctx, cancel := context.WithCancelCause(t.Context())
 			heard := make(chan protocol.Message, 1)
 			go func() { heard <- <-p.heard; cancel(reason) }() // ends when the request is heard
 			require.ErrorIs(t, call.do(ctx), reason)
-			id, withdrawn := protocol.RequestID(<-heard), reason == context.Canceled && call.withdrawn
-			if withdrawn || reason != context.Canceled && call.cancelledAtEnd {
+			id, withdrawn := protocol.RequestID(<-heard), gaveUp && call.withdrawn
+			if withdrawn || !gaveUp && call.cancelledAtEnd {
 				require.Equal(t, &protocol.Cancel{RequestID: id, SessionID: "x", Withdraw: withdrawn}, <-p.heard, name)
 			}
 			require.Empty(t, p.heard, name)

@@ -201,7 +201,7 @@ func (m *Machine) ReclaimKey(now time.Time) (took bool) {
 		m.remoteBlockedUntil = now.Add(RemoteBlockFor)
 	}
 	driven := m.driven
-	took, free := m.Queue.NoteReclaimKey(now, driven)
+	took, free := m.NoteReclaimKey(now, driven)
 	// also if the agent gave it back just before the user took it
 	m.rulesPaused = m.rulesPaused || driven || took && !free
 	switch {
