@@ -305,7 +305,8 @@ func (l *life) resizeProgram(now time.Time) {
 		s.copier.NoteResize() // before the program draws for the new size
 		s.copier.ResendScreen()
 	}
-	if err := s.child.Resize(cols, rows); err != nil {
+	width, height := s.term.PixelSize()
+	if err := s.child.Resize(cols, rows, width, height); err != nil {
 		s.log.Info("resize", "error", err)
 	}
 	if s.link != nil {

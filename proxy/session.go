@@ -174,6 +174,7 @@ func (s *session) childConfig(cols, rows int) child.Config {
 	if a := s.conf.Agent; a != nil && a.Chat != nil && a.Chat.Args != nil {
 		args = a.Chat.Args
 	}
+	width, height := s.term.PixelSize()
 	return child.Config{
 		Path:       s.conf.Command,
 		Args:       args,
@@ -181,6 +182,8 @@ func (s *session) childConfig(cols, rows int) child.Config {
 		Dir:        s.programDir(),
 		Cols:       cols,
 		Rows:       rows,
+		Width:      width,
+		Height:     height,
 		Hurry:      s.hurrySignal(),
 		Termios:    s.lineSettings(),
 		Stopped:    s.noticeStop(),

@@ -305,7 +305,8 @@ func (l *life) nudgeProgram() {
 		return
 	}
 	cols, rows := s.terminalSize()
-	if rows < 2 || s.child.Resize(cols, rows-1) != nil {
+	width, height := s.term.PixelSize()
+	if rows < 2 || s.child.Resize(cols, rows-1, width, height) != nil {
 		return
 	}
 	l.late.Reset(nudgePause)

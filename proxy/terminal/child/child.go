@@ -22,6 +22,8 @@ type Config struct {
 	Dir        string   // "" is the present one
 	Env        []string // complete; nil is the present one
 	Cols, Rows int      // first size of the terminal, in cells
+	// Width and Height are that size in pixels, 0 if unknown.
+	Width, Height int
 	// Termios are the first line settings, nil for the kernel's: a user's own stty settings stay in
 	// effect inside.
 	Termios *unix.Termios

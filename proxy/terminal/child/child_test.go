@@ -235,8 +235,11 @@ func TestStopAndContinueR61(t *testing.T) {
 func TestResizeR61(t *testing.T) {
 	c := start(t, "trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.05; done", nil)
 	until(t, c, "ready")
-	require.NoError(t, c.Resize(120, 40))
+	require.NoError(t, c.Resize(120, 40, 1200, 800))
 	require.Contains(t, output(t, c), "40 120")
+	size, err := unix.IoctlGetWinsize(c.Descriptor(), unix.TIOCGWINSZ)
+	require.NoError(t, err)
+	require.Equal(t, unix.Winsize{Row: 40, Col: 120, Xpixel: 1200, Ypixel: 800}, *size)
 	c.Wait()
 }
 
@@ -301,7 +304,7 @@ func TestWriteNeverBlocks(t *testing.T) {
 		if _, err = c.Write(block); err != nil {
 			break
 		}
-		require.NoError(t, c.Resize(80, 24), "a resize leaves the master non-blocking")
+		require.NoError(t, c.Resize(80, 24, 0, 0), "a resize leaves the master non-blocking")
 	}
 	require.ErrorIs(t, err, child.ErrAgain)
 }

@@ -22,7 +22,7 @@ type terminal struct {
 }
 
 func (t *terminal) preparePTY(conf Config) error {
-	if err := t.Resize(conf.Cols, conf.Rows); err != nil {
+	if err := t.Resize(conf.Cols, conf.Rows, conf.Width, conf.Height); err != nil {
 		return err
 	}
 	if conf.Termios == nil {
@@ -91,10 +91,12 @@ func (t *terminal) Write(p []byte) (int, error) {
 	}
 }
 
-// Resize sets the size of the program's terminal in cells; the kernel signals SIGWINCH to the
-// foreground group.
-func (t *terminal) Resize(cols, rows int) error {
-	ws := &unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
+// Resize sets the size of the program's terminal in cells and in pixels, 0 if unknown; the kernel
+// signals a change of either to the foreground group (SIGWINCH).
+func (t *terminal) Resize(cols, rows, width, height int) error {
+	ws := &unix.Winsize{
+		Col: uint16(cols), Row: uint16(rows), Xpixel: uint16(width), Ypixel: uint16(height),
+	}
 	if err := unix.IoctlSetWinsize(t.master, unix.TIOCSWINSZ, ws); err != nil {
 		return fmt.Errorf("resize: %w", err)
 	}

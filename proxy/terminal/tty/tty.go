@@ -173,14 +173,26 @@ func (t *Terminal) Size() (cols, rows int, err error) {
 	return 0, 0, errors.New("neither standard input nor standard output is a terminal with a size")
 }
 
+// PixelSize returns the size of the screen in pixels, 0 if the terminal does not report it.
+func (t *Terminal) PixelSize() (width, height int) {
+	for _, fd := range []int{t.out, t.in} {
+		ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+		if err == nil && ws.Col > 0 && ws.Row > 0 {
+			return int(ws.Xpixel), int(ws.Ypixel)
+		}
+	}
+	return 0, 0
+}
+
 // CellSize returns the size of a cell of the screen in pixels, 0 if the terminal does not report
 // it.
 func (t *Terminal) CellSize() (width, height int) {
-	ws, err := unix.IoctlGetWinsize(t.out, unix.TIOCGWINSZ)
-	if err != nil || ws.Col == 0 || ws.Row == 0 {
+	cols, rows, err := t.Size()
+	if err != nil || cols == 0 || rows == 0 {
 		return 0, 0
 	}
-	return int(ws.Xpixel / ws.Col), int(ws.Ypixel / ws.Row)
+	width, height = t.PixelSize()
+	return width / cols, height / rows
 }
 
 // Termios returns the settings of the keyboard's terminal, or nil without a keyboard: a program in
