@@ -28,6 +28,8 @@ type configured struct {
 	typed  []string       // names of the flags on the command line
 	given  proxyflags.Flags
 	fault  error // nil if the configuration is good
+	// unshared is the reason why no agent can see the session although --agent is set, or nil.
+	unshared error
 }
 
 // applyConfig reads the configuration and sets its flags.

@@ -190,6 +190,11 @@ func (f *flags) makeConfig(stdin, stdout *os.File) (conf proxy.Config, done func
 		return conf, closeLog, nil
 	}
 	agent, closeLocal, err := f.agentConfig(log)
+	if dir, ok := errors.AsType[*userdirs.DirError](err); ok && !f.Chat &&
+		os.Getenv(userdirs.EnvDir) == "" {
+		f.unshared = dir // the user's program must run even if another user holds the name
+		return conf, closeLog, nil
+	}
 	if err != nil {
 		return conf, nil, err
 	}

@@ -87,6 +87,9 @@ func run(
 	if err != nil {
 		return reportFailure(stderr, err)
 	}
+	if flags.unshared != nil {
+		fmt.Fprintf(stderr, "proxy: no agent can see this session: %v\n", flags.unshared)
+	}
 	defer done()
 	if flags.isPlain() && !hasTerminal(conf) {
 		return reportFailure(stderr, child.ReplaceProcess(conf.Command, conf.Args, given))
