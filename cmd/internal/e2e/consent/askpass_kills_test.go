@@ -1,11 +1,14 @@
 package consent_test
 
 import (
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"terminalproxy/cmd/internal/e2e/world"
 )
 
 // The helper, the part of git that waits for it, the gateway or the proxy is killed while the user
@@ -37,7 +40,13 @@ func TestAKillWhileTheUserTypesAnAnswer(t *testing.T) {
 				require.FileExists(t, a.Path("cloned/.git/HEAD"))
 				return
 			}
-			require.NoError(t, syscall.Kill(findProcess(t, a.Dir, victim), syscall.SIGKILL))
+			pid := 0
+			if victim == "proxy" { // whose directory no other process can read
+				pid, _ = strconv.Atoi(world.ChildOf(t, a.desk.Shell()))
+			} else {
+				pid = findProcess(t, a.Dir, victim)
+			}
+			require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 			if victim == "proxy" {
 				require.Equal(t, 137, a.desk.Status())
 			} else {
