@@ -45,6 +45,8 @@ func (m *Modes) AppendReset(dst []byte) []byte {
 			dst = append(dst, "\x1b[?6l"...)
 		}
 		dst = s.kitty[0].appendReset(dst)
+	} else {
+		dst = appendOnAlternate(dst, s.kitty[1].appendReset(nil))
 	}
 	dst = s.resetPen(dst)
 	return s.resetPrivate(dst, atCursor, len(private))
@@ -59,6 +61,8 @@ func (m *Modes) AppendSet(dst []byte) []byte {
 	if s.alt != 0 {
 		dst = appendMode(append(dst, "\x1b[?"...), s.alt, true)
 		dst = s.kitty[1].appendTo(dst)
+	} else {
+		dst = appendOnAlternate(dst, s.kitty[1].appendTo(nil))
 	}
 	if s.modify != 0 {
 		dst = appendParam(dst, "\x1b[>4;", s.modify, "m")
@@ -86,6 +90,15 @@ func (m *Modes) AppendSet(dst []byte) []byte {
 		dst = appendParam(dst, "\x1b[", s.shape, " q")
 	}
 	return s.setMargins(dst)
+}
+
+// appendOnAlternate appends sequences for the alternate screen while the main one is shown. Mode 47
+// neither erases nor moves the cursor (xterm ctlseqs).
+func appendOnAlternate(dst, sequences []byte) []byte {
+	if len(sequences) == 0 {
+		return dst
+	}
+	return append(append(append(dst, "\x1b[?47h"...), sequences...), "\x1b[?47l"...)
 }
 
 // AppendAround appends picture, which draws a screen on a terminal that has just been reset, and
