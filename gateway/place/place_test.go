@@ -203,12 +203,12 @@ func TestTheProbeIsBoundedR75(t *testing.T) {
 // On systems that report no changes.
 func TestNamesArePolled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		told := 0
-		end := pollNames(func() { told++ })
+		var told atomic.Int32
+		end := pollNames(func() { told.Add(1) })
 		time.Sleep(2*pollEvery + time.Second) // of the test's time
 		end()
 		end()
-		require.Equal(t, 2, told)
+		require.EqualValues(t, 2, told.Load())
 	})
 }
 

@@ -251,8 +251,9 @@ func TestTheGatewayIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSession(t)
 		s.askSecret(protocol.SecretHidden, ada)
-		s.desk.LoseGateway(s.now)
-		s.now = s.now.Add(lostFor)
+		asked := s.now
+		s.now = s.now.Add(lostFor) // before the timer starts: it reads the time on its own goroutine
+		s.desk.LoseGateway(asked)
 		time.Sleep(lostFor)
 		synctest.Wait()
 		require.Nil(t, s.Current())
