@@ -196,6 +196,7 @@ func (s *session) wireOverlay(agent *AgentConfig) {
 		OneProgram: agent.OneProgram,
 		Present:    s.term.HasScreen,
 		Colors:     overlay.ColorsOf(os.Getenv("TERM"), os.Getenv("NO_COLOR") != ""),
+		ASCII:      s.conf.headless == nil && !overlay.TakesUTF8(os.Getenv),
 		Taste:      agent.Look,
 	}
 	draw := overlay.PainterConfig{

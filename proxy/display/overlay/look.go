@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -49,6 +50,27 @@ func ColorsOf(term string, noColor bool) Colors {
 		}
 	}
 	return ManyColors
+}
+
+// TakesUTF8 reports whether the locale's character set is UTF-8 (locale(7)): the first of LC_ALL,
+// LC_CTYPE and LANG that is set names it.
+func TakesUTF8(env func(string) string) bool {
+	name := strings.ToLower(cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG")))
+	return strings.Contains(name, "utf-8") || strings.Contains(name, "utf8")
+}
+
+// asciiGlyphs replaces the signs of the proxy's own texts one for one. A foreign text keeps no
+// quotation mark that could pass for the end of its quotation.
+var asciiGlyphs = strings.NewReplacer(
+	`"`, "'", "“", `"`, "”", `"`, "·", "-", "…", "~", "▏", "|", "•", "*", "¦", "|", "⏎", "$",
+)
+
+// encode returns a text in the characters that the terminal can show.
+func (c *Config) encode(text string) string {
+	if !c.ASCII {
+		return text
+	}
+	return asciiGlyphs.Replace(text)
 }
 
 // TakesTitle reports whether a terminal of this type takes a window title; others would print it.

@@ -114,3 +114,26 @@ func TestTheSignComesFourTimesASecondR69(t *testing.T) {
 	}
 	require.InDelta(t, 40, drawn, 6)
 }
+
+// In a locale without UTF-8 the proxy's own signs are ASCII, and a foreign text cannot end its
+// quotation.
+func TestTextsKeepToTheLocalesCharacters(t *testing.T) {
+	for _, c := range []struct {
+		all, ctype, lang string
+		utf8             bool
+	}{
+		{"", "", "", false},
+		{"", "", "C", false},
+		{"", "", "en_GB.UTF-8", true},
+		{"", "C.utf8", "C", true},
+		{"POSIX", "C.UTF-8", "C.UTF-8", false},
+		{"", "de_DE.ISO-8859-1", "de_DE.UTF-8", false},
+	} {
+		env := map[string]string{"LC_ALL": c.all, "LC_CTYPE": c.ctype, "LANG": c.lang}
+		require.Equal(t, c.utf8, TakesUTF8(func(name string) string { return env[name] }), "%v", env)
+	}
+	s := New(Config{Line: true, ASCII: true, Reclaim: `Ctrl+\`, Repaint: func() {}})
+	s.ShowText(`“a" gives "b” · done…`)
+	line, _, _, _ := s.composeNow(time.Now(), 80, 24, "")
+	require.Contains(t, line, `"a' gives 'b" - done~`)
+}

@@ -44,8 +44,8 @@ func (s *Status) signForms(now time.Time) []string {
 		asks = fmt.Sprintf(" · +%d ask", n)
 	}
 	return []string{
-		" " + name + " " + does + time + asks + " · " + s.conf.Reclaim + " ",
-		" " + name + " " + does + " · " + s.conf.Reclaim + " ",
+		s.conf.encode(" " + name + " " + does + time + asks + " · " + s.conf.Reclaim + " "),
+		s.conf.encode(" " + name + " " + does + " · " + s.conf.Reclaim + " "),
 		" " + name + " " + does + " ",
 	}
 }

@@ -43,6 +43,7 @@ type Config struct {
 	// OneProgram means that grants are for the foreground program.
 	OneProgram bool
 	Colors     Colors      // of the terminal
+	ASCII      bool        // its locale has no UTF-8, see [TakesUTF8]
 	Taste      Taste       // of the user
 	Reclaim    string      // the label of the reclaim key
 	Grant      string      // the label of the grant key where the session starts
@@ -196,7 +197,7 @@ func (s *Status) composeNow(
 		window = s.titleTag(now) + s.titleMessageLocked(now) + " " + notice.Clean(title, maxTitle)
 	}
 	ring = s.noteOnLineLocked(before) || ring
-	return line, window, ring, turn
+	return s.conf.encode(line), s.conf.encode(window), ring, turn
 }
 
 // isAsking reports whether the line, or the title, asks a question. A prompt of the program is one
