@@ -67,16 +67,13 @@ func (d *doctor) checkRule(r policy.Rule) {
 			"%s at %s is for %s, and this machine has no such program", kind, r.At, r.Program)
 	} else if !r.Never && isIndirect(r.Program) {
 		d.addWarning(configurationName, "gateway policy check "+r.Agent+" "+r.Program,
-			"%s at %s is for %s, a script or shim that starts another program", kind, r.At,
+			"%s at %s is for %s, a script that starts another program", kind, r.At,
 			r.Program)
 	}
 }
 
 // isIndirect reports whether a program gives its terminal to another one at run time.
 func isIndirect(name string) bool {
-	if manager, _ := managerOf(name); manager != "" {
-		return true
-	}
 	path, err := exec.LookPath(name)
 	return err == nil && policy.InterpreterLine(path) != ""
 }

@@ -122,7 +122,7 @@ func TestDoctorChecksRules(t *testing.T) {
 		"[[never]]\nhost = 'desk'\nprogram = 'no-such'\n":      "",
 		"[[allow]]\nagent = 'codex'\nprogram = 'sh'\n":         "[[allow]] at config.toml:1 allows nothing: there is no local token codex",
 		"[[never]]\nprogram = 'no-such'\n":                     "[[never]] at config.toml:1 is for no-such, and this machine has no such program",
-		"[[allow]]\nagent = 'claude'\nprogram = 'tool'\n":      "[[allow]] at config.toml:1 is for tool, a script or shim",
+		"[[allow]]\nagent = 'claude'\nprogram = 'tool'\n":      "[[allow]] at config.toml:1 is for tool, a script that starts",
 		"[[on]]\nevent = 'exit'\nrun = ['no-such-notifier']\n": "[[on]] at line 1 runs nothing",
 	} {
 		clitest.Configure(t, text)

@@ -98,7 +98,7 @@ func runPolicyCheck(ctx context.Context, env *cli.Env, in policyOptions) error {
 	if in.directory == "" && err != nil {
 		return fmt.Errorf("the current directory: %w: give it with --directory", err)
 	}
-	program, script, err := findRunning(ctx, in.program, cmp.Or(in.directory, here))
+	program, script, err := findRunning(in.program, cmp.Or(in.directory, here))
 	if err != nil {
 		return programFailure(in.program, err)
 	}

@@ -1,56 +1,26 @@
 package doctor
 
 import (
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"terminalproxy/proxy/consent/policy"
 )
 
-// managerTime is how long a version manager may take to name the program of its shim.
-const managerTime = 5 * time.Second
-
-// managers lists version managers whose shims replace programs in PATH, with a part of each shim's
-// path. Each has a command `which`.
-var managers = []struct{ name, place string }{
-	{"pyenv", "pyenv/shims/"},
-	{"asdf", "asdf/shims/"},
-	{"mise", "mise/shims/"},
-	{"rbenv", "rbenv/shims/"},
-	{"nodenv", "nodenv/shims/"},
-	{"goenv", "goenv/shims/"},
-	{"volta", ".volta/bin/"},
-}
-
 // findRunning returns the program that has the terminal after name was started in a directory. A
-// shim or a script starts another one; note describes that. An unknown program has a name and no
-// file: no [[allow]] matches it.
-func findRunning(
-	ctx context.Context, name, directory string,
-) (program policy.Program, note string, err error) {
+// script starts another one; note describes that. An unknown program has a name and no file: no
+// [[allow]] matches it.
+func findRunning(name, directory string) (program policy.Program, note string, err error) {
 	program, err = policy.FindProgram(name, directory)
 	if err != nil {
 		return program, "", err
 	}
 	unknown := policy.Program{Names: program.Names, Directory: program.Directory}
 	base := filepath.Base(name)
-	if manager, shim := managerOf(name); manager != "" {
-		note = base + " is a shim of " + manager + " (" + shim + "), and a rule for " + base +
-			" names the shim"
-		started, failure := askManager(ctx, manager, shim, directory)
-		if failure != "" {
-			return unknown, note + "; the program that it starts is unknown: " + failure, nil
-		}
-		program, note = runAs(program, started, base, note)
-		return program, note, nil
-	}
 	line := policy.InterpreterLine(program.Path)
 	if line == "" {
 		return program, "", nil
@@ -82,47 +52,6 @@ func runAs(script policy.Program, path, name, note string) (policy.Program, stri
 	program.Names[0] = filepath.Base(name)[:min(len(filepath.Base(name)), 15)] // proc(5), comm
 	return program, note + ". At run time the program is " + program.Path +
 		`: write program = "` + program.Path + `"`
-}
-
-// managerOf returns the version manager whose shim a name is, or "", and the shim.
-func managerOf(name string) (manager, shim string) {
-	shim, err := exec.LookPath(name)
-	if err == nil {
-		shim, err = filepath.Abs(shim)
-	}
-	if err != nil {
-		return "", ""
-	}
-	for _, m := range managers {
-		if strings.Contains(shim, m.place) && filepath.Base(shim) != m.name {
-			return m.name, shim
-		}
-	}
-	return "", ""
-}
-
-// askManager asks a version manager which program its shim starts in a directory.
-func askManager(ctx context.Context, manager, shim, directory string) (path, failure string) {
-	ctx, cancel := context.WithTimeout(ctx, managerTime)
-	defer cancel()
-	root := filepath.Dir(filepath.Dir(shim))
-	// PATH may find another version
-	program, err := exec.LookPath(filepath.Join(root, "bin", manager))
-	if err != nil {
-		program = manager
-	}
-	cmd := exec.CommandContext(ctx, program, "which", filepath.Base(shim))
-	cmd.Dir, cmd.WaitDelay = directory, time.Second
-	cmd.Env = append(os.Environ(), strings.ToUpper(manager)+"_ROOT="+root)
-	output, err := cmd.Output()
-	path = strings.TrimSpace(string(output))
-	switch {
-	case err != nil:
-		return "", manager + " which " + filepath.Base(shim) + ": " + err.Error()
-	case !filepath.IsAbs(path) || strings.Contains(path, "\n"):
-		return "", manager + " which " + filepath.Base(shim) + " names no path"
-	}
-	return path, ""
 }
 
 // interpreterOf returns the interpreter that the first line of a script names, and whether env(1)
