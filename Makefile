@@ -1,8 +1,8 @@
 # all: both binaries. The README's two commands are `make demo` and `make test`.
 #
 # There are three rings of tests: `make check` while you work, `make test` for all that needs only Debian's programs,
-# and `make clients` for the rest: real agents and SDKs from npm, terminals under X, a browser, older binaries from
-# the history, tests that need minutes, and a minute in which the serving gateway is killed again and again
+# and `make clients` for the rest: real agents and SDKs from npm, terminals under X, a browser,
+# tests that need minutes, and a minute in which the serving gateway is killed again and again
 # (SOAK=SESSIONS,AGENTS,KILLS, as SOAK=200,50,100). `make bench` measures.
 
 GOLANGCI = v2.15.0
@@ -28,7 +28,7 @@ $(error $(GO_PROBLEM))
 endif
 endif
 
-.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak cluster-load picture check test test-units test-built test-page clients clients-units clients-built clients-newest test-as-root test-slow-looks mutants lint lint-go lint-page fmt fuzz peers bench bench-write score tools nfpm clean
+.PHONY: all build install uninstall dist demo cluster cluster-demo cluster-soak picture check test test-units test-built test-page clients clients-units clients-built clients-newest test-as-root test-slow-looks mutants lint lint-go lint-page fmt fuzz peers bench bench-write score tools nfpm clean
 
 all: build
 
@@ -86,10 +86,6 @@ cluster-demo:
 ROUNDS = 100
 cluster-soak: cluster
 	cd contrib/cluster && CLIENTS=1 CLUSTER_SOAK=$(ROUNDS) go test -count=1 -v -timeout 60m .
-
-LOAD = -sessions 15000
-cluster-load: cluster
-	cd contrib/cluster && go run ./load $(LOAD)
 
 # The moving picture of the README, from a recording of the demo.
 picture: build

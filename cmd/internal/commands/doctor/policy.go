@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -53,7 +52,7 @@ func newPolicyCheck(env *cli.Env) *cobra.Command {
 			"and why the others do not apply. Nothing is granted.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.agent, opts.program = args[0], args[1]
-			return runPolicyCheck(cmd.Context(), env, opts)
+			return runPolicyCheck(env, opts)
 		},
 	}
 	f := cmd.Flags()
@@ -75,7 +74,7 @@ type verdict struct {
 }
 
 // runPolicyCheck prints which rule decides.
-func runPolicyCheck(ctx context.Context, env *cli.Env, in policyOptions) error {
+func runPolicyCheck(env *cli.Env, in policyOptions) error {
 	if in.level != string(protocol.LevelDrive) && in.level != string(protocol.LevelType) {
 		return cli.Usage("--level %.20q: must be drive or type", in.level)
 	}
