@@ -34,7 +34,7 @@ func TestOnlyThisProgram(t *testing.T) {
 	s.WaitTitle("[codex drives]")
 	require.Equal(t, "mine\n", w.Content("said"))
 	w.MustGateway("send", id, "--as", "codex", "--text", "\roeggs", "esc")
-	w.MustGateway("send", id, "--as", "codex", "--text", ":wq", "--enter", "--until", "exit")
+	w.Gateway("send", id, "--as", "codex", "--text", ":wq", "--enter") // its gateway may end before the answer
 	require.Zero(t, s.Status())
 	require.Equal(t, "bread\neggs\n", w.Content("notes.txt"))
 	require.NoFileExists(t, w.Path("pwned"))
