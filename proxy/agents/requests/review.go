@@ -348,7 +348,9 @@ func (r *review) checkLine(now time.Time) (found reviewEvent, err error) {
 		}
 	}
 	waited := in.paused || in.group != 0 || in.userKeysAtStart != in.Tracker.TypedLine().Keys()
-	if r.left != nil || !waited {
+	// A full-screen program may hold half a command of the user's, as vim behind a colon.
+	unseen := in.saw.looked && in.saw.keys != in.userKeysAtStart && in.Observer.Model().Alt()
+	if r.left != nil || !waited && !unseen {
 		return inputPassed, nil
 	}
 	pending, err = in.all.line.checkSeen(in.saw, now.Sub(r.since) >= maxStillWait)

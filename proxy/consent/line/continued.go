@@ -82,6 +82,31 @@ func isContinued(s Screen, begun Start) bool {
 	return isContinuation(rowText(s, row, 0, col), prompt)
 }
 
+// readKept returns the text behind the prompt of a line after Enter, "" if the line was submitted.
+// Some Enters submit nothing: they expand the history (histverify), report an error (fish), or run a
+// widget of the user's. The next prompt may hold text, too (print -z, push-line).
+func readKept(s Screen, begun Start) Buffer {
+	first, col := s.Cursor()
+	row := first
+	for first > 0 && s.Wrapped(first-1) {
+		first--
+	}
+	if !begun.hasPrompt() {
+		return Buffer{}
+	}
+	from := columnAfter(s, first, begun.Row.Prompt)
+	if from < 0 || first == row && from > col {
+		return Buffer{}
+	}
+	kept := begun
+	kept.Place = placeAt(s, first, from)
+	b := ReadBuffer(s, kept)
+	if prompt := strings.TrimSpace(begun.Row.Prompt); strings.HasSuffix(strings.TrimSpace(b.Before), prompt) {
+		return Buffer{} // behind output that began like the prompt and did not end its row
+	}
+	return b
+}
+
 // unknownPrompt resembles no real prompt.
 const unknownPrompt = "\x00"
 

@@ -11,8 +11,8 @@ package line
 //	   |      has the terminal, or there is no line prompt      v                    |
 //	   |                                                 +---------+                 |
 //	   +------------------------------------------------ | Pending | ----------------+
-//	    the program has read it and waits for the next,  +---------+  its next prompt asks
-//	    or does something else: it asks no further                    for the rest (PS2)
+//	    the program has read it and waits for the next,  +---------+  its next prompt asks for
+//	    or does something else: it asks no further                    the rest (PS2), or holds text
 //
 // The line is Pending, too, while the program has yet to show the effect of a key. Pending ends
 // when the program has answered, not after a time. It is not announced, so with a quick program the
@@ -67,6 +67,10 @@ func OwnerOf(s Screen, d Activity, t Typed) (Owner, Buffer) {
 	case opened && isContinued(s, t.open):
 		return Taken, ReadBuffer(s, t.open)
 	case d.HasProcessedKeys():
+		// Text that an agent typed since then is its own.
+		if kept := readKept(s, t.open); opened && !t.Line.Set && !kept.Empty() {
+			return Taken, kept
+		}
 	case opened && !t.Own.Set, t.Own.Set && t.Group == d.Group && d.Prompt == Editor:
 		return Pending, Buffer{}
 	}

@@ -33,6 +33,28 @@ func TestTheLinesOwner(t *testing.T) {
 		"submitted, and answered":           {func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n$ ") }, waits, line.Free, ""},
 		"submitted, and asked for the rest": {func(p *typing) { p.user("for", "for"); p.user("\r", "\r\n> ") }, waits, line.Taken, "for\n> "},
 		"the same, before it waits":         {func(p *typing) { p.user("for", "for"); p.user("\r", "\r\n> ") }, runs, line.Taken, "for\n> "},
+		"Enter expanded the history in place": {
+			func(p *typing) { p.user("!!", "!!"); p.user("\r", "\r\x1b[K$ ls -l") }, waits, line.Taken, "ls -l",
+		},
+		"Enter expanded the history behind the next prompt": {
+			func(p *typing) { p.user("!!", "!!"); p.user("\r", "\r\n$ ls -l") }, waits, line.Taken, "ls -l",
+		},
+		"expanded, before it is shown": {
+			func(p *typing) { p.user("!!", "!!"); p.user("\r", "\r\x1b[K$ ls -l") }, runs, line.Pending, "",
+		},
+		"expanded, and erased by the user": {
+			func(p *typing) { p.user("!!", "!!"); p.user("\r", "\r\n$ ls"); p.user("\x15", "\r\x1b[K$ ") }, waits, line.Free, "",
+		},
+		"expanded, and submitted": {
+			func(p *typing) { p.user("!!", "!!"); p.user("\r", "\r\n$ ls"); p.user("\r", "\r\nfile\r\n$ ") }, waits, line.Free, "",
+		},
+		"an agent typed behind the next prompt": {
+			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n$ "); p.agent("who", "who") }, waits, line.Free, "",
+		},
+		"output that begins like the prompt and ends without a newline": {
+			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n$ off$ ") }, waits, line.Free, "",
+		},
+		"a blank": {func(p *typing) { p.user(" ", " ") }, waits, line.Taken, " "},
 		"submitted, and evaluated": {
 			func(p *typing) { p.user("l", "l"); p.user("\r", "\r\n") }, with(func(d *line.Activity) { d.Waits, d.Sleeps = false, true }), line.Free, "",
 		},

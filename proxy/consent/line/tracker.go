@@ -441,12 +441,15 @@ func findUserText(s Screen, d Activity, t Typed) (Buffer, bool) {
 	if row, _ := s.Cursor(); t.interrupted && (!d.KeepsLine || s.Line(row) != t.Own.Line) {
 		return Buffer{}, false
 	}
-	if rest, ok := t.prompts.rowOf(group); ok && isBarePrompt(s, rest) {
-		return Buffer{}, false
-	}
 	mine, all := ReadBuffer(s, t.Own), ReadBuffer(s, t.Line)
 	if !t.Line.Set {
 		all = mine
+	}
+	if mine.Known && mine.Before != "" && mine.Empty() {
+		return all, true // blanks: an indent means something to Python
+	}
+	if rest, ok := t.prompts.rowOf(group); ok && isBarePrompt(s, rest) {
+		return Buffer{}, false
 	}
 	if mine.Known {
 		return all, !mine.Empty()

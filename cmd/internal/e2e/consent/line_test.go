@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -97,6 +98,83 @@ func TestHowTheLineBecomesFreeR63(t *testing.T) {
 	s.WaitShown("codex is stopped")
 	s.Wait("$ echo three\n")
 	require.NotContains(t, s.Screen(), "echo e\n")
+}
+
+// R63: an Enter that submits nothing, and text that the next prompt brings along, leave the line to
+// the user.
+func TestEnterThatSubmitsNothingR63(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		program, ready string
+		typed          []string // lines of the user's, and keys after "key:"
+		kept           string
+	}{
+		"bash, histverify":     {world.PlainBash, `\$`, []string{"set -o history; shopt -s histverify", "echo mine", "!!"}, "echo mine"},
+		"bash, histreedit":     {world.PlainBash, `\$`, []string{"set -o history -H; shopt -s histreedit", "!nosuch"}, "!nosuch"},
+		"zsh, hist_verify":     {"zsh -f", world.AtPrompt, []string{"setopt hist_verify", "echo mine", "!!"}, "echo mine"},
+		"zsh, print -z":        {"zsh -f", world.AtPrompt, []string{"print -z echo pushed"}, "echo pushed"},
+		"zsh, push-line":       {"zsh -f", world.AtPrompt, []string{"keys:echo held", "key:Escape", "key:q", "true"}, "echo held"},
+		"zsh, a widget":        {"zsh -f", world.AtPrompt, []string{"refuse() { }; zle -N accept-line refuse", "echo kept"}, "echo kept"},
+		"fish, a syntax error": {"fish --no-config", world.AtPrompt, []string{"end"}, "end"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world.New(t, strings.Fields(c.program)[0])
+			s := w.Terminal(100, 16)
+			id := s.RunGranted("drive", c.program, c.ready)
+			for _, step := range c.typed {
+				switch kind, what, _ := strings.Cut(step, ":"); kind {
+				case "key":
+					s.Press(what)
+				case "keys":
+					s.Typed(what)
+					s.Wait(what)
+				default:
+					s.Typed(step)
+					s.Wait(step)
+					s.Press("Enter")
+				}
+			}
+			s.See("the text that Enter left, with the cursor behind it", func(screen string) bool {
+				row, _ := strconv.Atoi(s.Format("#{cursor_y}"))
+				rows := strings.Split(screen, "\n")
+				return row < len(rows) && strings.HasSuffix(strings.TrimRight(rows[row], " "), c.kept)
+			})
+			got := w.Gateway("send", id, "--as", "codex", "--text", "; echo theirs", "--enter", "--timeout", "1s")
+			got.MustFail(t, 1, "the user has not submitted the line: \""+c.kept+"\"")
+			require.NotContains(t, s.Screen(), "theirs")
+		})
+	}
+}
+
+// R63: an agent that has not looked since the user typed does not continue the user's command. Once
+// it has looked, it may.
+func TestHalfACommandIsNotContinuedR63(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, program, begins, half, shown string }{
+		{"vim", "vim -u NONE -n notes.txt", "", ":s/one", ":s/one"},
+		{"less", "less notes.txt", "", "/line 15", "/line 15"},
+		{"nano", "nano notes.txt", "C-w", "line", "Search"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := world.New(t, c.name)
+			w.Write("notes.txt", "line one\nline two\n")
+			s := w.Terminal(80, 16)
+			id := s.RunGranted("drive", c.program, "line two")
+			w.MustGateway("read", id, "--as", "codex")
+			if c.begins != "" {
+				s.Press(c.begins)
+			}
+			s.Typed(c.half)
+			s.Wait(c.shown)
+			s.Wait(c.half)
+			s.WaitTitle("[codex drives]") // the pause for the user's keys is over
+			got := w.Gateway("send", id, "--as", "codex", "--text", "theirs")
+			got.MustFail(t, 1, "the user typed since you looked")
+			require.NotContains(t, s.Screen(), "theirs")
+			w.MustGateway("read", id, "--as", "codex")
+			w.MustGateway("send", id, "--as", "codex", "esc")
+		})
+	}
 }
 
 // R63: if the user's submitted line is unfinished, and the program asks for the rest, the line is
