@@ -50,7 +50,7 @@ func newPolicyCheck(env *cli.Env) *cobra.Command {
 			"keyboard while PROGRAM has the terminal: it gets\n" +
 			"the keyboard, you are asked, or it is refused. check names the rule that decides, " +
 			"and why the others do not apply. Nothing is granted.",
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			opts.agent, opts.program = args[0], args[1]
 			return runPolicyCheck(env, opts)
 		},
