@@ -137,7 +137,7 @@ const unreachable = `[...document.querySelectorAll('button, a, input, textarea, 
 	.filter((e) => e.checkVisibility() && !e.disabled && e.tabIndex < 0 && !e.classList.contains('pad')).map((e) => e.outerHTML)`
 
 // faintRims lists lines and uncoloured buttons whose border lacks a contrast of 3 to what lies around it (WCAG 2.2, 1.4.11).
-const faintRims = `import(document.querySelector('script[src$="app.js"]').src.replace('app.js', 'colors.js')).then(({contrastOf}) => {
+const faintRims = `import(document.querySelector('script[src$="app.js"]').src).then(({$colors: {contrastOf}}) => {
 	const hex = (c) => '#' + c.match(/[\d.]+/g).slice(0, 3).map((v) => Math.round(v).toString(16).padStart(2, '0')).join('');
 	const behind = (e) => {
 		for (; e; e = e.parentElement) if (getComputedStyle(e).backgroundColor !== 'rgba(0, 0, 0, 0)') return getComputedStyle(e).backgroundColor;
