@@ -111,7 +111,7 @@ func journaledChatAt(t *testing.T) *journaledChat {
 			SessionID: conf.SessionID, Chat: session, Link: c.said, Log: conf.Log,
 			Redact: func(text string) string { return text },
 		})
-		conf.Chat, conf.Link, conf.Recorder, conf.RemoteGrant = c.room, c.said, &talked{}, true
+		conf.Chat, conf.Link, conf.Recorder, conf.RemoteGrant = c.room, c.said, &people{}, true
 	})
 	c.room.Start()
 	t.Cleanup(func() {
