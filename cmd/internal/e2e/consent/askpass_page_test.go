@@ -62,15 +62,6 @@ func TestGitAsksAtThePage_Client(t *testing.T) {
 	readAll(heard)
 	a.noCanary(heard, got)
 
-	refused := a.start("git clone -q " + url + " again")
-	a.waitQuestion("wants your answer for git")
-	b.WaitFor(browser.Text(".secret:not(.answered)") + `.includes('wants your answer for git')`)
-	b.Press("Refuse")
-	got = refused.Wait()
-	require.Equal(t, 128, got.Status)
-	require.Contains(t, got.Err, "the user refused the answer for git")
-	a.desk.WaitGone("Ctrl+\\ refuses")
-
 	killed := a.start("git clone -q " + url + " killed")
 	b.WaitFor(browser.Text(".secret:not(.answered)") + `.includes('killed')`)
 	b.Press("Answer")
@@ -80,6 +71,14 @@ func TestGitAsksAtThePage_Client(t *testing.T) {
 	b.WaitAnswered("the program no longer waits. What you typed went nowhere.")
 	require.NotZero(t, killed.Wait().Status)
 
+	refused := a.start("git clone -q " + url + " again")
+	b.WaitFor(browser.Text(".secret:not(.answered)") + `.includes('again')`)
+	b.Press("Refuse")
+	got = refused.Wait()
+	require.Equal(t, 128, got.Status)
+	require.Contains(t, got.Err, "the user refused the answer for git")
+	a.desk.WaitGone("Ctrl+\\ refuses")
+
 	o.Press("C-c")
 	a.desk.QuitProgram("exit\n")
 	var said []string
@@ -88,7 +87,7 @@ func TestGitAsksAtThePage_Client(t *testing.T) {
 			said = append(said, e.Program+" "+e.Fate+" "+strings.SplitN(e.By+"-", "-", 2)[0])
 		}
 	}
-	require.Equal(t, []string{"git answer ", "git answer page", "git refuse page", "git withdrawn "}, said)
+	require.Equal(t, []string{"git answer ", "git answer page", "git withdrawn ", "git refuse page"}, said)
 	a.noCanary(heard)
 }
 
