@@ -128,6 +128,8 @@ func (c controlled) NoteSecretSeen()      { c.s.observer.Post(c.s.observer.NoteS
 func (c controlled) NoteSecretDismissed() { c.s.observer.Post(c.s.observer.AllowSecretPrompt) }
 func (c controlled) NoteLineShared()      { c.s.tracker.AllowAgents() }
 
+func (c controlled) OpenReply(now time.Time) bool { return c.s.requests.OpenReply(now) }
+
 func (c controlled) NoteTyped() {
 	c.s.used.Store(time.Now().Unix() * 1000) // whole seconds suffice
 	c.s.status.DismissRemark()

@@ -289,6 +289,27 @@ func describePieces(pieces []pump.Piece) string {
 	return keys.FormatPieces(all...)
 }
 
+// maxDescription bounds the description of input that is not yet encoded, in characters.
+const maxDescription = 120
+
+// describeSteps describes to the user what steps would send.
+func describeSteps(steps []step) string {
+	does := ""
+	for _, s := range steps {
+		switch s.InputKind {
+		case protocol.InputMouse:
+			does += " " + describeWish(s.InputPart) + " "
+		case protocol.InputKeys:
+			if pieces, err := keyPieces(s.Data, keys.Modes{}, keys.CtrlKey{}, true); err == nil {
+				does += describePieces(pieces)
+			}
+		default:
+			does += keys.FormatPieces([]byte(lineEnds.Replace(s.Data)))
+		}
+	}
+	return notice.Clean(does, maxDescription)
+}
+
 // lineBefore describes to the user what an agent has on the program's line.
 func lineBefore(typed pump.Line) string {
 	if len(typed.Pieces) == 0 {

@@ -20,6 +20,7 @@ type grants struct {
 	inbox    *inbox
 	waits    *agentWaits
 	line     *Line
+	tally    *typedTally
 	// partingNote is the message with which an agent gives the keyboard back. Owned by the pump's
 	// goroutine.
 	partingNote string
@@ -144,12 +145,15 @@ func (g *grants) reportEvent(e control.Event) {
 		word = string(e.Reason)
 	}
 	g.Recorder.RecordControl(e, g.partingNote)
-	parting := g.partingNote
+	parting, did := g.partingNote, g.tally.summarize(e)
 	g.partingNote = ""
+	if e.Granted {
+		*g.tally = typedTally{}
+	}
+	show := func(line string) { g.Status.ShowControlChange(e, line, parting, did) }
 	if e.Unsubmitted == 0 || e.Granted {
-		g.Status.ShowControlChange(e, "", parting)
+		show("")
 	} else {
-		show := func(line string) { g.Status.ShowControlChange(e, line, parting) }
 		g.line.callWithLeftover(show, func() {})
 	}
 	g.Observer.Post(func(time.Time) { g.waits.endControlWaits(e, word, e.Dropped > 0) })

@@ -23,6 +23,7 @@ type deliveries struct {
 	waits    *agentWaits
 	inbox    *inbox
 	receipts *receipts
+	tally    typedTally
 	// inBackground: the user's shell has the session in the background, where nothing is typed.
 	inBackground atomic.Bool
 }

@@ -176,9 +176,9 @@ func (l *Line) quoteLine(b line.Buffer) string {
 	return text
 }
 
-// blockedBy returns the error of an input that has to wait for the user's line. pending means that
-// this is not known yet.
-func (l *Line) blockedBy(now time.Time) (pending bool, err error) {
+// blockedBy returns the error of an input that has to wait for the user's line, or nil. pending
+// means that this is not known yet.
+func (l *Line) blockedBy(now time.Time) (pending bool, blocked *pump.OccupiedError) {
 	l.noteSettled(now)
 	switch owner, quote := l.lineOwner(now); owner {
 	case line.Taken:
@@ -220,8 +220,8 @@ func (l *Line) recheckBlocked(now time.Time) {
 	case owner == line.Taken && quote != l.sentQuote:
 		l.sentQuote = quote
 		l.Pump.Post(func(now time.Time) {
-			if l.Control.State(now).Occupied {
-				l.Control.OccupyLine(now, quote)
+			if st := l.Control.State(now); st.Occupied {
+				l.Control.OccupyLine(now, quote, st.Types)
 			}
 		})
 	}

@@ -183,6 +183,11 @@ func (p *messenger) openMessage(now time.Time) (took bool) {
 	return p.Control.OpenMessage(now, p.Status.LastSeenMessage(), p.sendMessage)
 }
 
+// openReply implements [Handler.OpenReply].
+func (p *messenger) openReply(now time.Time) (took bool) {
+	return p.Control.OpenReply(now, p.Status.MessageToAnswer(now).From, p.sendMessage)
+}
+
 // sendMessage delivers a message of the user, if it has text.
 func (p *messenger) sendMessage(to control.Agent, text string) {
 	text = strings.TrimSpace(text)

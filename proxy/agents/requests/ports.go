@@ -122,8 +122,9 @@ type Grants interface {
 type Obstacles interface {
 	// AskConfirmation asks the user about an input.
 	AskConfirmation(now time.Time, c control.Confirmation) error
-	// OccupyLine notes the text that the user has on the line, VacateLine that the line is free.
-	OccupyLine(now time.Time, line string)
+	// OccupyLine notes the text that the user has on the line, and what waits for it. VacateLine
+	// notes that the line is free.
+	OccupyLine(now time.Time, line, types string)
 	VacateLine(now time.Time)
 }
 
@@ -133,6 +134,9 @@ type Messages interface {
 	OpenMessage(
 		now time.Time, heard control.SeenMessage, send func(to control.Agent, text string),
 	) (took bool)
+	// OpenReply opens one to an agent whose message is on the screen, unless the user is asked
+	// something.
+	OpenReply(now time.Time, to control.Agent, send func(to control.Agent, text string)) (took bool)
 	// MessageRecipient returns the agent that the user would write to.
 	MessageRecipient(heard control.SeenMessage) control.Agent
 	// NoteAgent notes an agent that writes or asks in a conversation, and NoteReply how a person
@@ -181,8 +185,8 @@ type Status interface {
 	// NoteRequest notes a request of an agent.
 	NoteRequest()
 	// ShowControlChange shows a change of control; line is the text that the agent left on the
-	// line, and note its parting message.
-	ShowControlChange(e control.Event, line, note string)
+	// line, note its parting message, and did sums up its inputs if control ended by itself.
+	ShowControlChange(e control.Event, line, note, did string)
 	// FitsScreen reports whether the user can read all of the question about an input on a screen
 	// of this size.
 	FitsScreen(agent string, q control.Confirmation, cols, rows int) bool
@@ -194,6 +198,8 @@ type Status interface {
 	WithdrawMessage(noteID string)
 	// LastSeenMessage returns the agent's message that the user saw last.
 	LastSeenMessage() control.SeenMessage
+	// MessageToAnswer returns the agent's message that the user can read now, or zero.
+	MessageToAnswer(now time.Time) control.SeenMessage
 }
 
 // Desk puts programs' questions for secrets to the user. Owned by the pump's goroutine.

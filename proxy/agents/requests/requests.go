@@ -76,7 +76,7 @@ func New(conf Config) *Handler {
 	h.decisions = &decisions{Config: &h.Config, verifier: h.verifier, book: h.book}
 	h.grants = &grants{
 		Config: &h.Config, verifier: h.verifier, book: h.book, inbox: h.inbox, waits: h.waits,
-		line: h.line,
+		line: h.line, tally: &h.deliveries.tally,
 	}
 	h.messenger = newMessenger(&h.Config, h.book, h.inbox, h.waits)
 	h.typists = &typists{
@@ -109,6 +109,10 @@ func (h *Handler) Reclaim(now time.Time, by string) { h.decisions.reclaim(now, b
 // OpenMessage opens a message of the user to an agent, if the menu is open. It runs on the pump's
 // goroutine.
 func (h *Handler) OpenMessage(now time.Time) (took bool) { return h.messenger.openMessage(now) }
+
+// OpenReply opens an answer to the agent's message that is on the screen, if there is one. It runs
+// on the pump's goroutine.
+func (h *Handler) OpenReply(now time.Time) (took bool) { return h.messenger.openReply(now) }
 
 // ControlEvent reports a change of control to agents, recorder and user. It runs on the pump's
 // goroutine.

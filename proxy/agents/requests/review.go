@@ -330,15 +330,18 @@ func (r *review) beginsStep() bool { return r.left == nil || r.left[0].Step != 0
 // checkLine checks whether the line is free for the input, and still the one that its agent saw.
 func (r *review) checkLine(now time.Time) (found reviewEvent, err error) {
 	in := r.in
-	pending, err := in.all.line.blockedBy(now)
+	pending, blocked := in.all.line.blockedBy(now)
 	if pending {
 		return ownerUnclear, nil
 	}
-	if err != nil {
+	if blocked != nil {
 		if in.group == 0 {
 			in.group = in.Program.ForegroundGroup()
 		}
-		return lineOccupied, err
+		if blocked.Types = describeSteps(in.steps); r.left != nil {
+			blocked.Types = describePieces(r.left)
+		}
+		return lineOccupied, blocked
 	}
 	if r.beginsStep() && in.group != 0 && in.group != in.Program.ForegroundGroup() {
 		// A text for one program's line could be a command to another.

@@ -3,10 +3,7 @@ package requests
 import (
 	"log/slog"
 	"strings"
-	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
@@ -53,24 +50,6 @@ func (s *stage) handle(m protocol.Message) []protocol.Message {
 	s.Handle(m)
 	s.actions.awaitIdle()
 	return s.sent
-}
-
-// mustRefuse handles a message that must be refused.
-func (s *stage) mustRefuse(t *testing.T, code protocol.Code, m protocol.Message) (why string) {
-	t.Helper()
-	sent := s.handle(m)
-	require.Len(t, sent, 1)
-	no, ok := sent[0].(*protocol.Error)
-	require.True(t, ok, "%T", sent[0])
-	require.Equal(t, code, no.Code, no.Message)
-	require.Equal(t, protocol.RequestID(m), no.RequestID)
-	return no.Message
-}
-
-// mustDo handles a message that must be done.
-func (s *stage) mustDo(t *testing.T, m protocol.Message) {
-	t.Helper()
-	require.Equal(t, []protocol.Message{&protocol.Done{RequestID: protocol.RequestID(m)}}, s.handle(m))
 }
 
 type stagedObserver struct {

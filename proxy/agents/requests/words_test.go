@@ -37,7 +37,7 @@ var endings = map[string]func(m *control.Machine, now time.Time){
 	"mute":    func(m *control.Machine, now time.Time) { _ = m.MuteAgent(now, "claude", "ada") },
 	"secret":  func(m *control.Machine, now time.Time) { m.NoteSecretPrompt(now, protocol.SecretHard, false) },
 	"hide":    func(m *control.Machine, now time.Time) { m.SetHidden(now, true) },
-	"line":    func(m *control.Machine, now time.Time) { m.OccupyLine(now, "git pu") },
+	"line":    func(m *control.Machine, now time.Time) { m.OccupyLine(now, "git pu", "") },
 }
 
 // inputErrors are the errors of receipts.

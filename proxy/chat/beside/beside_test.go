@@ -15,6 +15,7 @@ import (
 // deskSession is a session of which only control counts.
 type deskSession struct{ authority.Session }
 
+func (deskSession) OpenReply(time.Time) bool               { return false }
 func (deskSession) ForegroundProgram() control.Foreground  { return control.Foreground{} }
 func (deskSession) AsksForSecret() bool                    { return false }
 func (deskSession) DialogError(string) error               { return nil }

@@ -37,6 +37,9 @@ type Session interface {
 	NoteSecretDismissed()
 	// NoteLineShared notes that the user lets agents type on a line not yet submitted.
 	NoteLineShared()
+	// OpenReply opens the user's answer to an agent's message that is on the screen, if there is
+	// one.
+	OpenReply(now time.Time) (took bool)
 	// NoteTyped notes that the user typed for the program, and NoteTypedElsewhere that a person who
 	// is not at the terminal did.
 	NoteTyped()
@@ -91,10 +94,14 @@ func (a *Authority) NoteRemoteTyping(now, at time.Time, by string) error {
 	return nil
 }
 
-// NoteGrantKey tells control that the user pressed the grant key, which gives control or dismisses
-// a prompt for a secret. If the key turns out to be the program's, it acts as NoteKey.
+// NoteGrantKey tells control that the user pressed the grant key, which gives control, answers a
+// message, or dismisses a prompt for a secret. If the key turns out to be the program's, it acts as
+// NoteKey.
 func (a *Authority) NoteGrantKey(now time.Time) (took bool) {
 	a.noteSleep(now)
+	if a.session.OpenReply(now) {
+		return true
+	}
 	a.UpdateForeground()
 	asked, occupied := a.Secret() != protocol.SecretNone, a.IsLineOccupied()
 	took = a.Machine.NoteGrantKey(now)

@@ -15,14 +15,17 @@ type stagedSession struct {
 	front control.Foreground
 	asks  bool // for a secret
 	never string
-	said  []string
-	told  func(e control.Event)
+	// message is set while an agent's message is on the screen.
+	message bool
+	said    []string
+	told    func(e control.Event)
 }
 
 func (s *stagedSession) ForegroundProgram() control.Foreground  { s.say("front?"); return s.front }
 func (s *stagedSession) NeverRule(control.Agent) (string, bool) { return s.never, s.never != "" }
 func (s *stagedSession) AsksForSecret() bool                    { return s.asks }
 func (s *stagedSession) DialogError(string) error               { return nil }
+func (s *stagedSession) OpenReply(time.Time) bool               { return s.message }
 func (s *stagedSession) NoteSecretSeen()                        { s.say("secret seen") }
 func (s *stagedSession) NoteSecretDismissed()                   { s.say("secret dismissed") }
 func (s *stagedSession) NoteLineShared()                        { s.say("line shared") }
@@ -58,6 +61,19 @@ func driven(t *testing.T, s *stagedSession, oneProgram bool) (a *Authority, now 
 	a.PublishChanges(now, 0, 0)
 	s.heard()
 	return a, now
+}
+
+// The grant key answers a message on the screen: it is not the program's.
+func TestTheGrantKeyAnswersAMessage(t *testing.T) {
+	s := &stagedSession{}
+	a, now := driven(t, s, false)
+	s.message = true
+	require.True(t, a.NoteGrantKey(now.Add(time.Minute)))
+	require.Empty(t, s.heard())
+	require.False(t, a.State(now.Add(time.Minute)).Paused)
+	s.message = false
+	require.False(t, a.NoteGrantKey(now.Add(time.Minute)))
+	require.Equal(t, []string{"typed"}, s.heard())
 }
 
 // The line settings are checked before each piece, and the user's key lets the agent go on.
@@ -99,7 +115,7 @@ func TestTheUsersKeysAreReported(t *testing.T) {
 	s := &stagedSession{}
 	a, now := driven(t, s, false)
 	now = now.Add(time.Minute)
-	a.OccupyLine(now, "ls")
+	a.OccupyLine(now, "ls", "")
 	a.NoteShown(now, a.Shown().Turn)
 	require.True(t, a.NoteGrantKey(now.Add(time.Second)))
 	require.Equal(t, []string{"line shared"}, s.heard())

@@ -16,6 +16,7 @@ type held struct {
 	letThrough bool         // the user let it through
 	occupied   bool         // input waits for the user's line
 	line       string       // the text of that line
+	types      string       // what that input would type
 	asks       *question.Question
 }
 
@@ -87,9 +88,9 @@ func (m *Machine) endConfirmation(now time.Time, let bool) {
 	m.decided, m.letThrough = true, let
 }
 
-// OccupyLine notes that the agent's input waits, because the user has unsubmitted text on the line,
-// quoted by line. Meanwhile the grant key lets the agent type anyway.
-func (m *Machine) OccupyLine(now time.Time, line string) {
+// OccupyLine notes that the agent's input, described by types, waits because the user has
+// unsubmitted text on the line, quoted by line. Meanwhile the grant key lets the agent type anyway.
+func (m *Machine) OccupyLine(now time.Time, line, types string) {
 	m.Tick(now)
 	if !m.driven {
 		return
@@ -97,7 +98,7 @@ func (m *Machine) OccupyLine(now time.Time, line string) {
 	if !m.occupied {
 		m.askAboutInput(now, question.Line, m.VacateLine)
 	}
-	m.occupied, m.line = true, line
+	m.occupied, m.line, m.types = true, line, types
 }
 
 // VacateLine notes that the line is free again, or that no input waits for it.

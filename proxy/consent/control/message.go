@@ -35,15 +35,30 @@ func (m *Machine) OpenMessage(
 	if !m.IsCurrent(question.Menu) || !m.IsAnswerable(now) {
 		return false
 	}
-	to := m.MessageRecipient(heard)
+	m.NoteTyped(now)
+	m.Open(now, newMessage(m.MessageRecipient(heard), send))
+	return true
+}
+
+// OpenReply opens a message to an agent whose message is on the screen: the user pressed the grant
+// key. It does nothing while the user is asked something.
+func (m *Machine) OpenReply(now time.Time, to Agent, send func(to Agent, text string)) (took bool) {
+	m.Tick(now)
+	if m.Current() != nil || to.ID == "" {
+		return false
+	}
+	m.NoteTyped(now)
+	m.Open(now, newMessage(to, send))
+	return true
+}
+
+func newMessage(to Agent, send func(to Agent, text string)) *question.Question {
 	c := question.New(question.Message, to, func(time.Time, bool) {})
 	c.Submit = func(_ time.Time, text []byte) bool {
 		send(to, string(text))
 		return true
 	}
-	m.NoteTyped(now)
-	m.Open(now, c)
-	return true
+	return c
 }
 
 // MessageRecipient returns the agent that a message is for: the one whose message the user saw

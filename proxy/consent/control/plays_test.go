@@ -140,6 +140,8 @@ func (p *play) step(s corpus.Step) (answer string) {
 		return took(m.ChooseInMenu(now, s.Arg(1)[0]))
 	case "compose":
 		return took(m.OpenMessage(now, control.SeenMessage{From: agent(s.Option("heard")), At: after(p.duration(s.Option("at")))}, func(control.Agent, string) {}))
+	case "reply": // to the message on the screen
+		return took(m.OpenReply(now, agent(s.Arg(1)), func(control.Agent, string) {}))
 	case "send":
 		m.AddKey(now, keys.Unit{Kind: keys.Key, Bytes: []byte("x\r")}, false)
 	case "key":
@@ -205,7 +207,7 @@ func (p *play) step(s corpus.Step) (answer string) {
 		group, _ := strconv.Atoi(s.Arg(1))
 		m.SetForeground(control.Foreground{Group: group, Name: s.Arg(2), File: s.Arg(3)})
 	case "occupy":
-		m.OccupyLine(now, s.Arg(1))
+		m.OccupyLine(now, s.Arg(1), "")
 	case "vacate":
 		m.VacateLine(now)
 	default:

@@ -19,8 +19,10 @@ type State struct {
 	For time.Duration
 	// Question is what the user is asked now.
 	Question question.Shown
-	// Asking counts the other agents that ask for control while one has it.
-	Asking int
+	// Asking counts the other agents that ask for control while one has it, and NewestAsking is the
+	// newest such request.
+	Asking       int
+	NewestAsking Request
 	// Mute is the menu's offer about the last agent, and Muted the last muting or unmuting.
 	Mute, Muted Mute
 	// MutedNames names the muted agents, separated by commas.
@@ -38,9 +40,9 @@ type State struct {
 	// Pending is input that waits for the user to confirm it, or zero.
 	Pending Confirmation
 	// Occupied means that the agent's input waits because the user has not submitted the line. Line
-	// is that line as agents may read it.
-	Occupied bool
-	Line     string
+	// is that line as agents may read it, and Types describes the input to the user.
+	Occupied    bool
+	Line, Types string
 	// Program is the only program that the grant is for, or "". OtherProgram is the program that
 	// has the terminal in its place, so that the agent's input waits. NeverRule is the rule that
 	// keeps the agent out of OtherProgram, or "".
@@ -76,6 +78,7 @@ func (m *situation) State(now time.Time) State {
 		Pending:        m.pending,
 		Occupied:       m.occupied,
 		Line:           m.line,
+		Types:          m.types,
 		Program:        m.grantedTo(),
 		OtherProgram:   m.pausingProgram(),
 		Guarded:        m.DependsOnProgram(),
@@ -83,7 +86,9 @@ func (m *situation) State(now time.Time) State {
 		Hidden:         m.hidden,
 	}
 	if m.driven {
-		s.Asking = len(m.requests)
+		if s.Asking = len(m.requests); s.Asking > 0 {
+			s.NewestAsking = m.requests[s.Asking-1].Request
+		}
 	} else if len(m.requests) > 0 {
 		r := m.requests[0]
 		s.Level, s.Reason, s.Asked = r.Level, r.Reason, r.asked

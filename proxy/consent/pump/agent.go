@@ -117,7 +117,7 @@ func (p *Pump) handlePrepared(now time.Time, job *pending, pieces []Piece, err e
 	switch {
 	case waiting:
 		p.advance(job, LineOccupied)
-		p.Control.OccupyLine(now, occupied.Line)
+		p.Control.OccupyLine(now, occupied.Line, occupied.Types)
 	case err != nil:
 		p.answerHead(Failed, err)
 	case state == Voided, now.Before(p.heldUntil()):

@@ -147,8 +147,8 @@ type Control interface {
 	// not type ahead.
 	DependsOnProgram() bool
 	// OccupyLine notes that the user has unsubmitted text on the line, quoted by line: input waits
-	// while IsLineOccupied is true. A caller outside the pump ends that.
-	OccupyLine(now time.Time, line string)
+	// while IsLineOccupied is true. A caller outside the pump ends that. types describes the input.
+	OccupyLine(now time.Time, line, types string)
 	IsLineOccupied() bool
 	// VacateLine notes that no input waits for the line any longer.
 	VacateLine(now time.Time)
@@ -177,6 +177,8 @@ type KeyObserver interface {
 type OccupiedError struct {
 	// Line quotes the user's line, as agents may read it.
 	Line string
+	// Types describes to the user what the job would type.
+	Types string
 }
 
 // Error implements error.

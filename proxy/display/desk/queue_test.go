@@ -233,7 +233,7 @@ var askers = map[string]asker{
 	},
 	"line": {
 		kind: question.Line, driven: true,
-		ask: func(s *session) string { s.OccupyLine(s.now, "git pu"); return "" },
+		ask: func(s *session) string { s.OccupyLine(s.now, "git pu", `"sh"`); return "" },
 		ends: map[string]func(s *session, id string){
 			"withdrawal": func(s *session, _ string) { s.VacateLine(s.now) },
 			"death":      endControl,

@@ -58,6 +58,9 @@ func (s *Status) QueueMessage(n control.Note) error {
 		s.mu.Unlock()
 		return ErrFull
 	}
+	if now := time.Now(); s.remarkEnd.Sub(now) > TroubleFor {
+		s.remarkEnd = now
+	}
 	s.inbox.waiting = append(s.inbox.waiting, w)
 	s.bell = s.bell || !s.conf.Line
 	reason := s.waitReasonLocked(time.Now(), w)
@@ -143,11 +146,13 @@ func (s *Status) nextMessageLocked(now time.Time) bool {
 	return m.current != nil
 }
 
-// currentLine is the line with the current message.
-func (m *inbox) currentLine(cols, rows int) string {
-	w := m.current
-	m.onLine = w
-	return notice.Quote(cols, min(rows-1, messageRows), w.Sender+": ", w.Text, "")
+// messageLine is the line with the current message.
+func (s *Status) messageLine(cols, rows int) string {
+	w, keys := s.inbox.current, ""
+	if s.inbox.onLine = w; w.From.ID != "" {
+		keys = s.grantLabel() + " answers"
+	}
+	return notice.Quote(cols, min(rows-1, messageRows), w.Sender+": ", w.Text, keys)
 }
 
 // noteOnLineLocked notes which message the newest line holds after before, and reports whether to
@@ -230,6 +235,19 @@ func (s *Status) LastSeenMessage() control.SeenMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.inbox.lastSeen
+}
+
+// MessageToAnswer returns the agent's message that has been on the line long enough to be read, or
+// zero.
+func (s *Status) MessageToAnswer(now time.Time) control.SeenMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := &s.inbox
+	if m.onLine == nil || m.onLine != m.current || m.drawn.IsZero() ||
+		now.Sub(m.drawn) < question.MinShown {
+		return control.SeenMessage{}
+	}
+	return control.SeenMessage{From: m.current.From, At: m.drawn}
 }
 
 // noteNotDrawn forgets that the newest line holds a message, because the line is not drawn for now.

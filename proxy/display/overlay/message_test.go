@@ -112,6 +112,54 @@ func TestAMissedMessageIsInTheMenu(t *testing.T) {
 	})
 }
 
+// A key answers it once it could be read, and not behind a question.
+func TestAKeyAnswersAnAgentsMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t)
+		defer l.Close()
+		ada := control.Agent{ID: "a", Name: "ada"}
+		require.NoError(t, l.QueueMessage(control.Note{Sender: "message from “ada”", From: ada, Text: "which?"}))
+		line, _, _ := l.draws()
+		require.Equal(t, "message from “ada”: “which?” Ctrl+G answers", strings.Join(strings.Fields(line), " "))
+		require.Zero(t, l.MessageToAnswer(time.Now()))
+		time.Sleep(question.MinShown)
+		require.Equal(t, ada, l.MessageToAnswer(time.Now()).From)
+		l.ShowState(asks(question.Keyboard, control.State{Phase: control.Asked, Agent: ada, Reason: "please"}))
+		l.draws()
+		require.Zero(t, l.MessageToAnswer(time.Now()))
+	})
+}
+
+// An end of control without a person's key waits for one, and gives way to a message.
+func TestAnEndThatNoKeyCausedStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := listening(t)
+		defer l.Close()
+		over := control.Event{Agent: control.Agent{ID: "a", Name: "ada"}, Reason: protocol.ReasonExpired}
+		l.ShowControlChange(over, "", "", "; it typed at 12:40: ls<Enter>")
+		const end = "time is up: ada no longer has the keyboard; it typed at 12:40: ls<Enter>"
+		time.Sleep(time.Hour)
+		l.mustShow(end)
+		l.DismissRemark()
+		l.mustShow("")
+		l.ShowControlChange(over, "", "", "")
+		require.NoError(t, l.receive("eve", "hello"))
+		l.mustShow("message from “eve”: “hello”")
+	})
+}
+
+// The keys are explained once.
+func TestASecondGrantIsAnnouncedOnOneRow(t *testing.T) {
+	l := listening(t)
+	defer l.Close()
+	given := control.Event{Granted: true, Agent: control.Agent{ID: "a", Name: "ada"}, Level: protocol.LevelDrive}
+	l.ShowControlChange(given, "", "", "")
+	line, _, _ := l.draws()
+	require.Contains(t, line, "your own keys pause it")
+	l.ShowControlChange(given, "", "", "")
+	l.mustShow(`ada drives until you take it back · Ctrl+\`)
+}
+
 // Nor does it cover a password prompt, or the words that say how the keyboard is taken back.
 func TestAMessageCoversNoQuestionR46(t *testing.T) {
 	ada := control.Agent{ID: "a", Name: "ada"}
@@ -138,7 +186,7 @@ func TestAMessageCoversNoQuestionR46(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := listening(t)
 		defer l.Close()
-		l.ShowControlChange(control.Event{Granted: true, Agent: ada, Level: protocol.LevelDrive}, "", "")
+		l.ShowControlChange(control.Event{Granted: true, Agent: ada, Level: protocol.LevelDrive}, "", "", "")
 		require.NoError(t, l.receive("eve", "the keyboard is yours"))
 		require.Equal(t, []string{"eve: turn"}, l.told)
 		line, _, _ := l.draws()

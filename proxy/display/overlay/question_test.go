@@ -50,7 +50,8 @@ var asked = func() map[string]struct {
 	held, clicks, occupied, soft, hard := driven, driven, driven, driven, driven
 	held.Pending = control.Confirmation{Keys: "<Enter>", Line: `· runs: "rm -r build"`}
 	clicks.Pending = control.Confirmation{Keys: `click at 5,12 on "OK"`, Mouse: true, Line: `after "rm -r"`}
-	occupied.Occupied, soft.Secret, hard.Secret = true, protocol.SecretSoft, protocol.SecretHard
+	occupied.Occupied, occupied.Types = true, `"make"<Enter>`
+	soft.Secret, hard.Secret = protocol.SecretSoft, protocol.SecretHard
 	menu := control.State{For: 10 * time.Minute}
 	muting, hidden, before := menu, menu, request
 	muting.Mute, hidden.Hidden = control.Mute{Agent: "claude 2"}, true
@@ -73,7 +74,7 @@ var asked = func() map[string]struct {
 		"rule":         {asks(question.Keyboard, ruled), `“ada” (token claude, gateway mcp under claude) drives this program in 3 s for 10 min, by your rule at c.toml:3: “try” Ctrl+\ refuses`, "by your rule at c.toml:3", `[“ada” (token claude, gateway mcp under claude) drives this program in 3 s for 10 min, by your rule at c.toml:3: Ctrl+\ refuses]`},
 		"input":        {asks(question.Input, held), `“ada” wants to send <Enter> · runs: "rm -r build" Ctrl+G sends it · Ctrl+\ refuses and stops ada`, `“ada” wants to send <Enter> · runs: "rm -r build"`, `[“ada” wants to send <Enter> · runs: "rm -r build": Ctrl+G sends it · Ctrl+\ refuses and stops ada]`},
 		"mouse":        {asks(question.Input, clicks), `“ada” wants to click at 5,12 on "OK" after "rm -r" Ctrl+G sends it · Ctrl+\ refuses and stops ada`, `click at 5,12 on "OK" after "rm -r"`, ""},
-		"line":         {asks(question.Line, occupied), `“ada” waits for your line Ctrl+G lets it type · Ctrl+\ stops it`, "“ada” waits for your line", `[“ada” waits for your line: Ctrl+G lets it type · Ctrl+\ stops it]`},
+		"line":         {asks(question.Line, occupied), `“ada” waits for your line, to type "make"<Enter> Ctrl+G lets it type · Ctrl+\ stops it`, "“ada” waits for your line", `[“ada” waits for your line: Ctrl+G lets it type · Ctrl+\ stops it]`},
 		"no secret":    {asks(question.Prompt, soft), "password prompt: ada's input is blocked, and it does not see what you type Ctrl+G: this is not a password", "this is not a password", "[secret, agents blocked: Ctrl+G: this is not a password]"},
 		"secret":       {asks(question.Prompt, hard), "password prompt: ada's input is blocked, and it does not see what you type Ctrl+G lets ada answer", "Ctrl+G lets ada answer", "[secret, agents blocked: Ctrl+G lets ada answer]"},
 		"menu":         {asks(question.Menu, menu), `no agent has the keyboard Ctrl+G lets the next agent that asks drive for 10 min · m writes to it · h hides · Ctrl+\ sends the key`, "Ctrl+G lets the next agent that asks drive for 10 min", ""},

@@ -13,8 +13,9 @@ import (
 const awayFor = time.Second
 
 // ShowControlChange remarks on a change of control. line is the text that the agent left on the
-// program's line; note is the agent's message as it gives the keyboard back. Both may be empty.
-func (s *Status) ShowControlChange(e control.Event, line, note string) {
+// program's line, note its message as it gives the keyboard back, and did, which stays on the screen
+// until the next key, sums up its inputs. Each may be empty.
+func (s *Status) ShowControlChange(e control.Event, line, note, did string) {
 	left := ""
 	if line != "" {
 		left = "; left on the line: " + strconv.Quote(line)
@@ -22,7 +23,7 @@ func (s *Status) ShowControlChange(e control.Event, line, note string) {
 	text, lasts, name := "", RemarkFor, e.Agent.Name
 	switch {
 	case e.Granted:
-		text, left = s.grantRemark(e), ""
+		text, left = s.grantRemark(e, s.granted.Swap(true)), ""
 		if e.By != "" {
 			lasts = NoteFor
 		}
@@ -44,6 +45,9 @@ func (s *Status) ShowControlChange(e control.Event, line, note string) {
 		text = name + " disconnected: the keyboard is yours"
 	case e.Reason == protocol.ReasonLink:
 		text = name + " was away for " + formatDuration(control.AbsentFor) + ": the keyboard is yours"
+	}
+	if did != "" {
+		text, lasts = text+did, UntilKey
 	}
 	if text != "" {
 		s.ShowRemark(text+left, lasts)
@@ -67,6 +71,16 @@ func (s *Status) ShowWelcome() {
 func (s *Status) ShowDrivingAgent(agent string) {
 	s.ShowRemark(agent+" drives. "+s.conf.Reclaim+" takes the keyboard; your own keys pause it",
 		RemarkFor)
+}
+
+// askingRemark is the remark that another agent asks for the keyboard while one has it.
+func (w *wording) askingRemark(state control.State) string {
+	asked, does, driver := state.NewestAsking, "drive", state.Agent.Name
+	if asked.Level == protocol.LevelType {
+		does = "type"
+	}
+	return "“" + asked.Agent.Name + "” asks to " + does + ": “" + asked.Reason + "”. It waits for " +
+		driver + "; " + w.conf.Reclaim + " stops " + driver + " and asks you"
 }
 
 // requestRemark is the remark on the end of a request that was not granted, or "".
@@ -120,8 +134,9 @@ func (s *Status) noteForegroundLocked(state control.State) {
 	})
 }
 
-// grantRemark says that an agent got the keyboard, who gave it and for how long.
-func (w *wording) grantRemark(e control.Event) string {
+// grantRemark says that an agent got the keyboard, who gave it and for how long. again means that
+// the user has read once what their keys do.
+func (w *wording) grantRemark(e control.Event, again bool) string {
 	name, until := e.Agent.Name, formatTerm(0)
 	if !e.Until.IsZero() {
 		until = formatTerm(time.Until(e.Until))
@@ -130,7 +145,10 @@ func (w *wording) grantRemark(e control.Event) string {
 	if e.Level == protocol.LevelType {
 		verb = "type"
 	}
-	const pause = "; your own keys pause it"
+	pause, waits := "; your own keys pause it", "; Enter and similar keys wait for you"
+	if again {
+		back, pause, waits = " · "+w.conf.Reclaim, "", ""
+	}
 	switch {
 	case e.By != "":
 		return e.By + " lets " + name + " " + verb + until + back + pause
@@ -143,7 +161,7 @@ func (w *wording) grantRemark(e control.Event) string {
 	case e.Rule != "":
 		return name + verb + until + " by your rule at " + e.Rule + back
 	case e.Level == protocol.LevelType:
-		return name + verb + until + "; Enter and similar keys wait for you" + back
+		return name + verb + until + waits + back
 	}
 	return name + verb + until + back + pause
 }

@@ -39,7 +39,7 @@ func (s *Status) signForms(now time.Time) []string {
 	asks := ""
 	switch n := st.Asking; {
 	case n == 1:
-		asks = " · +1 asks"
+		asks = " · " + notice.Clean(st.NewestAsking.Agent.Name, maxSignName) + " asks"
 	case n > 1:
 		asks = fmt.Sprintf(" · +%d ask", n)
 	}

@@ -27,7 +27,7 @@ func TestTheWordsOfTheSignR69(t *testing.T) {
 		{` claude drives 1 h 30 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Until: now.Add(90 * time.Minute)}},
 		{` claude paused 10 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Paused: true, Until: now.Add(10 * time.Minute)}},
 		{` claude waits for vim · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Program: "vim", OtherProgram: "sh"}},
-		{` claude drives · +1 asks · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Asking: 1}},
+		{` claude drives · codex asks · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Asking: 1, NewestAsking: control.Request{Agent: control.Agent{Name: "codex"}}}},
 		{` claude drives · +3 ask · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Asking: 3}},
 	} {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
@@ -126,6 +126,6 @@ func TestTheSignSaysWhereAnAgentMayNever(t *testing.T) {
 	s.ShowState(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "ada"}, OtherProgram: "ssh", NeverRule: "config.toml:7"})
 	require.Equal(t, ` ada waits: never in ssh · Ctrl+\ `, s.signForms(time.Now())[0])
 	require.Equal(t, "[ada waits: never in ssh]", s.titleTag(time.Now()))
-	s.ShowControlChange(control.Event{Granted: true, Rule: "config.toml:3", Agent: control.Agent{Name: "ada"}, Level: protocol.LevelDrive}, "", "")
+	s.ShowControlChange(control.Event{Granted: true, Rule: "config.toml:3", Agent: control.Agent{Name: "ada"}, Level: protocol.LevelDrive}, "", "", "")
 	require.Contains(t, line(s, 120, 24), "ada drives until you take it back by your rule at config.toml:3")
 }

@@ -7,6 +7,7 @@ package overlay
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"terminalproxy/protocol"
@@ -20,6 +21,7 @@ const (
 	RemarkFor  = 3 * time.Second  // a plain remark
 	NoteFor    = 8 * time.Second  // one with words of an agent or a person
 	TroubleFor = 10 * time.Second // one about a problem
+	UntilKey   = 24 * time.Hour   // one that waits for the user, or for a message
 	welcomeFor = 2 * time.Second  // that a session is shared
 	readFor    = time.Second      // until then the user's keys do not remove it
 )
@@ -65,14 +67,15 @@ type Status struct {
 	timer       *time.Timer
 	awayTimer   *time.Timer // remarks that the agent waits for its program
 	bell        bool
-	alert       alert     // waits to be written
-	unreadable  bool      // the newest line had no room for the question
-	unobserved  bool      // no gateway is connected, so no one can look
-	lastRequest time.Time // when an agent last asked for something
-	secretShown bool      // the present prompt for a secret has been announced
-	begun       bool      // a grant began: unlock the terminal's keyboard, to be sure
-	sign        sign      // that an agent drives
-	inbox       inbox     // messages to the user
+	alert       alert       // waits to be written
+	unreadable  bool        // the newest line had no room for the question
+	unobserved  bool        // no gateway is connected, so no one can look
+	lastRequest time.Time   // when an agent last asked for something
+	secretShown bool        // the present prompt for a secret has been announced
+	begun       bool        // a grant began: unlock the terminal's keyboard, to be sure
+	granted     atomic.Bool // a grant was announced in full
+	sign        sign        // that an agent drives
+	inbox       inbox       // messages to the user
 }
 
 // New returns a status without texts.
@@ -94,6 +97,10 @@ func (s *Status) ShowState(state control.State) {
 	}
 	if state.Phase == control.Granted && s.state.Phase != control.Granted {
 		s.begun = true
+	}
+	if state.Asking > s.state.Asking {
+		s.setRemarkLocked(s.askingRemark(state), NoteFor)
+		s.bell = true
 	}
 	s.noteForegroundLocked(state)
 	if s.state.Question.Kind == question.Menu && state.Question.Kind != question.Menu {
@@ -231,7 +238,7 @@ func (s *Status) lineLocked(now time.Time, cols, rows int) (line string, readabl
 		}
 		line = notice.Rows(cols, min(rows-1, most), s.remark, "")
 	case s.nextMessageLocked(now):
-		line = s.inbox.currentLine(cols, rows)
+		line = s.messageLine(cols, rows)
 	}
 	return line, false
 }

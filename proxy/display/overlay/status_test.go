@@ -68,13 +68,13 @@ func TestTheUserIsToldHowLongControlLastsR70(t *testing.T) {
 	} {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 		e.Agent = ada
-		s.ShowControlChange(e, "", "")
+		s.ShowControlChange(e, "", "", "")
 		line, _, _, _ := s.composeNow(time.Now(), 120, 24, "")
 		require.Contains(t, line+"  ", strings.TrimLeft(want, " "))
 		s.Close()
 	}
 	s := New(Config{Line: true, Repaint: func() {}})
-	s.ShowControlChange(control.Event{Agent: ada, Request: true, Reason: protocol.ReasonExited}, "", "")
+	s.ShowControlChange(control.Event{Agent: ada, Request: true, Reason: protocol.ReasonExited}, "", "", "")
 	line, _, _, _ := s.composeNow(time.Now(), 120, 24, "")
 	require.Empty(t, line)
 }
@@ -111,7 +111,7 @@ func TestARemarkIsWholeOnANarrowScreenR68(t *testing.T) {
 	for _, level := range []protocol.Level{protocol.LevelType, protocol.LevelDrive} {
 		for _, cols := range []int{30, 39, 40, 80} {
 			s := New(Config{Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Line: true, Repaint: func() {}})
-			s.ShowControlChange(control.Event{Granted: true, Agent: control.Agent{Name: "gemini-cli"}, Level: level, Until: time.Now().Add(10 * time.Minute)}, "", "")
+			s.ShowControlChange(control.Event{Granted: true, Agent: control.Agent{Name: "gemini-cli"}, Level: level, Until: time.Now().Add(10 * time.Minute)}, "", "", "")
 			require.NotContains(t, line(s, cols, 12), "more", cols)
 			s.Close()
 		}

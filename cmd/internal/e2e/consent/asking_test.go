@@ -88,7 +88,7 @@ func TestNamesR72(t *testing.T) {
 	s.Answer("C-g")
 	require.Contains(t, w.WaitAnswer(asking).Text, "granted")
 	asking = second.StartCall("terminal_request_control", world.Args{"reason": "me"})
-	s.Wait("Codex drives 10 min · +1 asks")
+	s.Wait("Codex drives 10 min · Codex 2 asks")
 	first.MustCall("terminal_release", nil)
 	s.WaitBottom("another agent, “Codex 2”, asks to drive")
 	s.Answer("C-g")

@@ -18,7 +18,7 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	require.Contains(t, w.MustGateway("say", id, "and", "one more", "--as", "claude"), "waiting for the user: something else is shown")
 	s.Wait("message from “codex”")
 	w.Until(func() bool { // a key too soon takes nothing away
-		s.Press("C-g") // it is not a question: the key is the program's
+		s.Press("x")
 		return strings.Contains(s.Screen(), "message from “claude”: “and one more”")
 	}, s.Screen)
 	s.WaitGone("message from")
@@ -43,7 +43,7 @@ func TestAnAgentWritesToTheUser(t *testing.T) {
 	require.True(t, w.WaitAnswer(asking).Fails)
 	s.Wait("message from “codex”: “press ctrl-G”")
 	s.QuitProgram("\x04")
-	require.Regexp(t, "^\x07+\x1b\x04$", w.Content("heard"), "nothing of a message reaches the program")
+	require.Regexp(t, "^x+\x1b\x04$", w.Content("heard"), "nothing of a message reaches the program")
 	require.Contains(t, w.MustGateway("audit", "show", "rec.cast"), "codex writes to the user: the tests pass; may I commit?' ctrl-G allows . '")
 }
 
@@ -72,8 +72,8 @@ func TestARemotePersonWritesToTheAgent(t *testing.T) {
 	s.QuitProgram("\x04")
 }
 
-// The answer goes to the agent that spoke, not to the agent that had the keyboard last, nor to any
-// other.
+// The answer goes to the agent that spoke, not to the one that drives, nor to any other. It stops
+// none.
 func TestTheUsersAnswerGoesToTheAgentThatSpoke(t *testing.T) {
 	w, s, id := world.StartListener(t, 100, 16, "--agent --grant drive")
 	a := w.Agent("codex", world.Eras[1])
@@ -82,12 +82,14 @@ func TestTheUsersAnswerGoesToTheAgentThatSpoke(t *testing.T) {
 	b.MustCall("terminal_say", world.Args{"text": "shall I go on?"})
 	s.Wait("message from “claude”: “shall I go on?”")
 	waiting := b.StartCall("terminal_wait", world.Args{"for": "control"})
-	s.Press(`C-\`)
-	s.WaitGone("codex drives")
-	writeMessage(s, "do")
+	s.PressWhile("C-g", "shall I go on?")
+	s.Press("do")
 	s.WaitBottom("to claude: do")
+	a.MustCall("terminal_send", world.Args{"text": "typed meanwhile", "settle_ms": 0})
+	w.WaitHeard("heard", "typed meanwhile")
 	s.Press("Enter")
 	s.WaitShown("sent to claude: “do”")
+	w.WaitKeyboard(id, "codex (drive")
 	got := w.WaitAnswer(waiting)
 	require.Contains(t, got.Text, "message from the user: do\n")
 	require.Contains(t, got.Text, "matched: message")
