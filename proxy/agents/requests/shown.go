@@ -23,7 +23,8 @@ type shownInput struct {
 	secret bool
 }
 
-// typedTally sums up what an agent has typed under the present grant. Owned by the pump's goroutine.
+// typedTally sums up what an agent has typed under the present grant. Owned by the pump's
+// goroutine.
 type typedTally struct {
 	inputs int
 	last   string // the newest, as the user may read it

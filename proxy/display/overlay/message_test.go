@@ -142,7 +142,7 @@ func TestAnEndThatNoKeyCausedStays(t *testing.T) {
 		l.mustShow(end)
 		l.DismissRemark()
 		l.mustShow("")
-		l.ShowControlChange(over, "", "", "")
+		l.ShowControlChange(over, "", "", "; it typed at 12:40: ls<Enter>")
 		require.NoError(t, l.receive("eve", "hello"))
 		l.mustShow("message from “eve”: “hello”")
 	})
