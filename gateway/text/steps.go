@@ -64,6 +64,11 @@ func StepParts(steps []Step) (parts []protocol.InputPart, err error) {
 }
 
 func (s Step) parts(last bool) ([]protocol.InputPart, error) {
+	if s.Text+s.Paste != "" && len(s.Keys) > 0 {
+		// an agent writes the members in an order that a JSON object does not have
+		return nil, errors.New("text or paste, and keys, have no order in one step: use two steps, " +
+			"the first with an until such as idle; for Enter at the end, set enter")
+	}
 	typing := Typing{Text: s.Text, Paste: s.Paste, Keys: s.Keys, Enter: s.Enter}
 	parts, err := typing.Parts()
 	if err != nil {

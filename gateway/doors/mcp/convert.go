@@ -15,18 +15,10 @@ func convertArguments(raw json.RawMessage, params []param) json.RawMessage {
 	if json.Unmarshal(raw, &given) != nil {
 		return raw
 	}
-	changed := false
 	for _, p := range params {
-		value, ok := given[p.name]
-		if !ok {
-			continue
+		if converted, ok := p.convertValue(given[p.name]); ok {
+			given[p.name] = converted
 		}
-		if converted, ok := p.convertValue(value); ok {
-			given[p.name], changed = converted, true
-		}
-	}
-	if !changed {
-		return raw
 	}
 	if out, err := json.Marshal(given); err == nil {
 		return out

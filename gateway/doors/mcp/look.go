@@ -70,9 +70,10 @@ func (s *toolset) formatList(sessions []protocol.SessionInfo, ended int) string 
 // one whose id or name begins with it; without id, the only running one. An id that matches no
 // terminal, or several, is an error and never selects another terminal.
 func (s *toolset) findTerminal(ctx context.Context, id string) (protocol.SessionInfo, error) {
+	var none protocol.SessionInfo
 	list, err := s.cfg.Terminals.SessionList(ctx)
 	if err != nil {
-		return protocol.SessionInfo{}, err
+		return none, err
 	}
 	sessions := list.Sessions
 	matches := text.Find(sessions, id)
@@ -83,17 +84,16 @@ func (s *toolset) findTerminal(ctx context.Context, id string) (protocol.Session
 	known := text.Join(s.formatList(text.SelectCandidates(sessions)), incomplete)
 	switch {
 	case len(sessions) == 0:
-		return protocol.SessionInfo{}, errors.New(
-			text.Join("there are no terminals: "+howToStart(s.cfg.Programs), incomplete),
-		)
+		return none, errors.New(
+			text.Join("there are no terminals: "+howToStart(s.cfg.Programs), incomplete))
 	case id != "" && len(matches) > 1:
-		return protocol.SessionInfo{}, fmt.Errorf("several terminals are called %q; pass one of "+
+		return none, fmt.Errorf("several terminals are called %q; pass one of "+
 			"these ids as terminal:\n%s", text.Name(id), s.formatList(matches, 0))
 	case id != "":
-		return protocol.SessionInfo{}, fmt.Errorf("unknown terminal %q; pass one of these ids as "+
+		return none, fmt.Errorf("unknown terminal %q; pass one of these ids as "+
 			"terminal:\n%s", text.Name(id), known)
 	case len(matches) == 0:
-		return protocol.SessionInfo{}, fmt.Errorf("no terminal is running; pass one of these "+
+		return none, fmt.Errorf("no terminal is running; pass one of these "+
 			"ids to read what an ended one left, or: %s\n"+
 			"%s", howToStart(s.cfg.Programs), known)
 	}
@@ -101,7 +101,7 @@ func (s *toolset) findTerminal(ctx context.Context, id string) (protocol.Session
 	if shown, _ := text.SelectCandidates(sessions); shown[0].UsedAt > 0 {
 		last = " (the user used the first one last)"
 	}
-	return protocol.SessionInfo{}, fmt.Errorf("there are several terminals; pass one of these "+
+	return none, fmt.Errorf("there are several terminals; pass one of these "+
 		"ids as terminal%s:\n%s", last, known)
 }
 

@@ -135,7 +135,7 @@ func stepsParam() param {
 	return param{
 		name: "steps", kind: "array",
 		items: map[string]any{"type": "object", "properties": step},
-		about: "Instead, up to 16 {text, keys, enter, until, value, stop}; until is a wait_for that " +
+		about: "Instead, up to 16 {text or keys, enter, until, value, stop}; until is a wait_for that " +
 			"must come true before the next. Not for what you must read in between.",
 	}
 }

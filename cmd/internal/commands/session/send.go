@@ -81,8 +81,8 @@ func (in *sendOptions) addFlags(cmd *cobra.Command) {
 		"then wait for `CONDITION`, met after the input: text=T, regex=R, title=T, "+
 			"title-regex=R, gone=T, changed, idle=D, exit, waiting")
 	f.StringVar(&in.steps, "steps", "",
-		"type the steps in `FILE` (- for standard input), a JSON list of objects with text, paste, "+
-			"keys, enter, until, value, stop;\neach is typed once the until of the one before is met")
+		"type the steps in `FILE` (- for standard input), a JSON list of objects with text, paste "+
+			"or keys, enter, until, value, stop;\neach is typed once the until of the one before is met")
 	f.DurationVar(&in.timeout, "timeout", sendTimeout,
 		"time limit for everything; by default the user gets a minute more to approve held keys")
 	f.StringVar(&in.as, "as", cli.DefaultName, cli.AsHelp)
