@@ -9,6 +9,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -30,12 +31,12 @@ const (
 	screenPackage = "./proxy/terminal/screen"
 )
 
+// onPath are the benchmarks of the user's path.
+const onPath = "^Benchmark(Output|Key|Start)$"
+
 // runs are the benchmarks of the table; bench and benchtime are flags (go help testflag).
 var runs = []struct{ label, pkg, bench, benchtime string }{
-	{
-		"output, keys and starts, beside other wrappers",
-		builtPackage, "^Benchmark(Output|Key|Start)$", "1x",
-	},
+	{"output, keys and starts, beside other wrappers", builtPackage, onPath, "1x"},
 	{
 		"a look at the screen",
 		builtPackage, "^BenchmarkRead$/^(websocket-unix|mcp-stdio)$", "300x",
@@ -52,7 +53,14 @@ var runs = []struct{ label, pkg, bench, benchtime string }{
 		"tasks of an agent",
 		tokensPackage, "^BenchmarkTask$/^.*$/^(tools|steps|tmux)$", "1x",
 	},
+	{busyLabel, builtPackage, onPath, "1x"},
 }
+
+// busyLabel is the label of the run beside busyLoops. The names of its figures begin with "Busy/".
+const (
+	busyLabel = "the first ones, beside two busy loops"
+	busyLoops = 2
+)
 
 func main() {
 	raw := flag.String("raw", "bin/bench.txt", "`file` for what the benchmarks print")
@@ -78,8 +86,9 @@ func run(raw string, write bool) error {
 	var out bytes.Buffer
 	for _, r := range runs {
 		fmt.Fprintf(os.Stderr, "bench: %s ...\n", r.label)
-		err := runBenchmarks(io.MultiWriter(file, &out), r.pkg, r.bench, r.benchtime)
-		if err != nil {
+		part, err := runBenchmarks(r.pkg, r.bench, r.benchtime, r.label == busyLabel)
+		_, writeErr := io.MultiWriter(file, &out).Write(part)
+		if err := errors.Join(err, writeErr); err != nil {
 			return fmt.Errorf("%s: %w; see %s", r.label, err, raw)
 		}
 	}
@@ -102,11 +111,30 @@ func run(raw string, write bool) error {
 	return writeTable(got, conditions)
 }
 
-func runBenchmarks(out io.Writer, pkg, bench, benchtime string) error {
+// runBenchmarks returns what the benchmarks print, with "Busy/" before their names if they ran
+// beside busy loops.
+func runBenchmarks(pkg, bench, benchtime string, busy bool) ([]byte, error) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop() // kills the loops
+	loops := 0
+	if busy {
+		loops = busyLoops
+	}
+	for range loops {
+		loop := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
+		if err := loop.Start(); err != nil {
+			return nil, err
+		}
+		defer loop.Wait() //nolint:errcheck // it is killed
+		defer stop()
+	}
 	args := []string{"test", "-run", "^$", "-bench", bench, "-benchtime", benchtime, pkg}
-	cmd := exec.CommandContext(context.Background(), "go", args...) //nolint:gosec // from the list
-	cmd.Stdout, cmd.Stderr = out, out
-	return cmd.Run()
+	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // from the list
+	out, err := cmd.CombinedOutput()
+	if busy {
+		out = bytes.ReplaceAll(out, []byte("\nBenchmark"), []byte("\nBenchmarkBusy/"))
+	}
+	return out, err
 }
 
 // loadAverage returns the load average of the last minute, or "unknown" without /proc/loadavg.

@@ -81,8 +81,8 @@ func processorRow(lane, label, bench string) row {
 }
 
 // startRow compares a start and end with script, tmux and the program alone.
-func startRow(lane, label string) row {
-	f := laneFigures("Start", "ms", lane, "script", "tmux", "bare")
+func startRow(lane, label, bench string) row {
+	f := laneFigures(bench, "ms", lane, "script", "tmux", "bare")
 	f[3].name = "alone"
 	return row{label: label, unit: "ms", measured: f[0], base: f[1], others: f[2:]}
 }
@@ -143,8 +143,18 @@ var table = slices.Concat(
 		throughputRow("agent", "Unicode, `proxy --agent`", "Output/unicode"),
 		throughputRow("agent", "cursor motion, `proxy --agent`", "Output/cursor"),
 		laneRow("agent", "a key's echo, `proxy --agent`", "ms", 1e-3, "Key", "p50-µs"),
-		startRow("proxy", "start and end, `proxy`"),
-		startRow("agent", "start and end, `proxy --agent`"),
+		laneRow("agent", "the same, p99", "ms", 1e-3, "Key", "p99-µs"),
+		startRow("proxy", "start and end, `proxy`", "Start"),
+		startRow("agent", "start and end, `proxy --agent`", "Start"),
+	),
+	goalRows("and beside two busy loops, `proxy --agent`",
+		throughputRow("agent", "text", "Busy/Output/text"),
+		throughputRow("agent", "colours", "Busy/Output/colours"),
+		laneRow("agent", "a key's echo", "ms", 1e-3, "Busy/Key", "p50-µs"),
+		laneRow("agent", "the same, p99", "ms", 1e-3, "Busy/Key", "p99-µs"),
+		startRow("agent", "start and end", "Busy/Start"),
+		processorRow("agent", "CPU for a MiB of text", "Busy/Output/text"),
+		processorRow("agent", "CPU for a MiB of colours", "Busy/Output/colours"),
 	),
 	goalRows("it takes little of the machine",
 		processorRow("proxy", "CPU for a MiB of text, `proxy`", "Output/text"),
