@@ -1,6 +1,7 @@
 package line_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -98,12 +99,18 @@ type typing struct {
 	tracker line.Tracker
 	cooked  bool
 	group   int
+	spell   uint64
+	doing   line.Activity // without group and spell
 }
 
+// waiting is a line editor that waits at its prompt.
+var waiting = line.Activity{Prompt: line.Editor, Read: true, Waits: true, Known: true}
+
 func newTyping(t *testing.T, cols, rows int, prompt string) *typing {
-	p := &typing{t: t, m: newModel(cols, rows), group: 7}
+	p := &typing{t: t, m: newModel(cols, rows), group: 7, doing: waiting}
 	p.tracker.Cooked = func() bool { return p.cooked }
 	p.tracker.Group = func() int { return p.group }
+	p.tracker.Spell = func() uint64 { return p.spell }
 	p.shows(prompt)
 	p.tracker.ReadPrompt(p.m)
 	return p
@@ -119,13 +126,41 @@ func (p *typing) shows(s string) {
 func (p *typing) user(keys, echo string)  { p.tracker.NoteUserKeys([]byte(keys)); p.shows(echo) }
 func (p *typing) agent(keys, echo string) { p.tracker.NoteAgentKeys([]byte(keys)); p.shows(echo) }
 
-func (p *typing) occupied() (string, bool) {
+// owner returns the line's owner, and the user's text.
+func (p *typing) owner() (line.Owner, string) {
 	typed := p.tracker.TypedLine()
-	owner, b := line.OwnerOf(p.m, line.Activity{Group: p.group, Prompt: line.Editor, Read: true, Waits: true, Known: true}, typed)
+	p.doing.Group, p.doing.Spell = p.group, p.spell
+	owner, b := line.OwnerOf(p.m, p.doing, typed)
 	if owner == line.Free {
 		p.tracker.NoteLineFree(typed, false)
 	}
-	return b.Text(), owner == line.Taken
+	return owner, b.Text()
+}
+
+func (p *typing) occupied() bool {
+	owner, _ := p.owner()
+	return owner == line.Taken
+}
+
+// setDoing makes the program do something else than to wait at its prompt.
+func (p *typing) setDoing(what string) {
+	p.doing = waiting
+	switch p.doing.Waits = false; what {
+	case "cooked":
+		p.doing.Prompt, p.doing.Waits = line.Cooked, true
+	case "no-prompt":
+		p.doing.Prompt = line.None
+	case "unread":
+		p.doing.Read = false
+	case "sleeps":
+		p.doing.Sleeps = true
+	case "unknown", "quiet":
+		p.doing.Known, p.doing.Quiet = false, what == "quiet"
+	case "keeps":
+		p.doing.KeepsLine, p.doing.Waits = true, true
+	default:
+		require.Equal(p.t, "runs", what)
+	}
 }
 
 // TestPlays plays what people and agents type.
@@ -156,6 +191,10 @@ func TestPlays(t *testing.T) {
 				p.group = int(arg[0] - '0')
 			case "cooked", "raw":
 				p.cooked = what == "cooked"
+			case "spell":
+				p.spell = uint64(arg[0] - '0')
+			case "doing":
+				p.setDoing(arg)
 			case "resize":
 				p.m.Resize(size(arg))
 			default:
@@ -191,18 +230,18 @@ func (p *typing) is(w corpus.Want, why string) {
 	case "line":
 		require.Equal(p.t, w.Value, found(typed.Line), why)
 	default:
-		text, yes := p.occupied()
-		require.Equal(p.t, w.Value != "free", yes, why)
-		if w.Name == "holds" {
-			require.Equal(p.t, w.Value, text, why)
+		owner, text := p.owner()
+		owners := map[string]line.Owner{"free": line.Free, "held": line.Taken, "holds": line.Taken, "pending": line.Pending}
+		require.Equal(p.t, owners[cmp.Or(w.Name, w.Value)], owner, why)
+		if w.Value != "held" {
+			require.Equal(p.t, map[bool]string{true: w.Value}[w.Name == "holds"], text, why)
 		}
 	}
 }
 
 func (p *typing) free() {
 	p.t.Helper()
-	text, yes := p.occupied()
-	require.False(p.t, yes, text)
+	require.False(p.t, p.occupied())
 }
 
 // Otherwise, an agent's line would continue it.
@@ -216,8 +255,7 @@ func TestTheUserBeginsALineR63(t *testing.T) {
 			p.user(begun, begun)
 			p.user("\r", "\r\n"+c.Rest)
 			p.tracker.ReadPrompt(p.m)
-			_, yes := p.occupied()
-			require.Equal(t, c.Held, yes, "%q after %q, %s", c.Rest, c.Prompt, begun)
+			require.Equal(t, c.Held, p.occupied(), "%q after %q, %s", c.Rest, c.Prompt, begun)
 		}
 		p.tracker.AllowAgents()
 		p.free()
@@ -234,8 +272,7 @@ func TestKeysBeforeThePromptBeginALineR63(t *testing.T) {
 		p.shows("$ for i in 1")
 		p.user("\r", "\r\n"+rest)
 		p.tracker.ReadPrompt(p.m)
-		_, yes := p.occupied()
-		require.Equal(t, held, yes, "%q", rest)
+		require.Equal(t, held, p.occupied(), "%q", rest)
 	}
 }
 
