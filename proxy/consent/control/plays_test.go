@@ -92,15 +92,15 @@ func (p *play) duration(s string) time.Duration {
 	return d
 }
 
-// agent returns ada, bert or ID/NAME/KIN.
+// agent returns ada, bert or ID/NAME/KIN/TOKEN.
 func agent(word string) control.Agent {
-	switch parts := strings.Split(word+"//", "/"); word {
+	switch parts := strings.Split(word+"///", "/"); word {
 	case "ada":
 		return ada
 	case "bert":
 		return bert
 	default:
-		return control.Agent{ID: parts[0], Name: parts[1], Identity: parts[2]}
+		return control.Agent{ID: parts[0], Name: parts[1], Identity: parts[2], Token: parts[3]}
 	}
 }
 
@@ -114,7 +114,7 @@ func outcome(err error) string {
 	}
 	for word, of := range map[string]error{
 		"busy": control.ErrBusy, "nobody": control.ErrNobody, "none": control.ErrNoGrant, "stale": control.ErrStale, "secret": control.ErrSecret,
-		"hidden": control.ErrHidden, "alone": control.ErrTakenBack, "moved": control.ErrMoved,
+		"hidden": control.ErrHidden, "alone": control.ErrTakenBack, "moved": control.ErrMoved, "left": control.ErrLeft,
 	} {
 		if errors.Is(err, of) {
 			return word + map[bool]string{true: ":release-it-first"}[strings.Contains(err.Error(), "release it first")]
@@ -158,6 +158,10 @@ func (p *play) step(s corpus.Step) (answer string) {
 		m.Tick(now)
 	case "request", "own":
 		r := control.Request{ID: s.Arg(1), Agent: agent(s.Arg(2)), Level: protocol.Level(s.Arg(3)), For: p.duration(s.Option("for")), Reason: s.Option("reason")}
+		if rule := s.Option("rule"); rule != "" { // its level, in front of psql
+			r.RuleGrant = control.RuleGrant{Rule: "c:1", Level: protocol.Level(rule), For: p.duration(cmp.Or(s.Option("lasts"), "5m")), OneProgram: true}
+			r.RuleGrant.Foreground = control.Foreground{Group: 7, Name: "psql", File: cmp.Or(s.Option("file"), "1:1")}
+		}
 		if what == "own" {
 			m.GrantOwnTerminal(now, r)
 			return ""
@@ -165,18 +169,32 @@ func (p *play) step(s corpus.Step) (answer string) {
 		return outcome(m.Request(now, r))
 	case "muted":
 		return yes(m.IsMuted(agent(s.Arg(1))))
+	case "mute": // remotely, as unmute and refuse
+		return outcome(m.MuteAgent(now, s.Arg(1), s.Arg(2)))
+	case "unmute":
+		return outcome(m.UnmuteAgent(now, s.Arg(1), s.Arg(2), p.epochAt(s.Arg(3))))
+	case "refuse":
+		return outcome(m.RefuseRequest(now, s.Arg(1), s.Arg(2)))
+	case "met": // in a conversation, as refused, allowed and may-ask
+		m.NoteAgent(agent(s.Arg(1)))
+	case "met-many":
+		for n := range 100 {
+			m.NoteAgent(control.Agent{ID: fmt.Sprint("x-", n), Name: "x"})
+		}
+	case "refused", "allowed":
+		m.NoteReply(now, agent(s.Arg(1)), what == "refused")
+	case "may-ask":
+		return outcome(m.AskRefusal(now, agent(s.Arg(1))))
+	case "never":
+		m.SetForbidden(s.Arg(1), true)
+	case "left":
+		m.NoteLeft(now)
 	case "release":
 		return yes(m.Release(now, agent(s.Arg(1)).ID, protocol.ReasonReleased))
 	case "end":
 		m.End(now, protocol.Reason(s.Arg(1)))
 	case "admit": // by default under the current epoch; @n counts from the play's beginning
-		epoch := m.Epoch()
-		if n, ok := strings.CutPrefix(s.Arg(2), "@"); ok {
-			since, err := strconv.Atoi(n)
-			require.NoError(p.t, err)
-			epoch = p.epoch + uint64(since)
-		}
-		return outcome(m.CheckInput(now, agent(s.Arg(1)).ID, epoch))
+		return outcome(m.CheckInput(now, agent(s.Arg(1)).ID, p.epochAt(s.Arg(2))))
 	case "ask": // for a confirmation
 		return outcome(m.AskConfirmation(now, control.Confirmation{Keys: "<Enter>", Until: now.Add(cmp.Or(p.duration(s.Arg(1)), control.ConfirmFor))}))
 	case "withdraw-request":
@@ -216,6 +234,17 @@ func (p *play) step(s corpus.Step) (answer string) {
 	return ""
 }
 
+// epochAt returns the epoch @n, or the current one.
+func (p *play) epochAt(word string) uint64 {
+	n, ok := strings.CutPrefix(word, "@")
+	if !ok {
+		return p.Epoch()
+	}
+	since, err := strconv.Atoi(n)
+	require.NoError(p.t, err)
+	return p.epoch + uint64(since)
+}
+
 // fact returns a fact about the machine.
 func (p *play) fact(name string) string {
 	s := p.State(p.now)
@@ -228,6 +257,12 @@ func (p *play) fact(name string) string {
 	switch name {
 	case "told":
 		return eventWords(p.TakeEvents())
+	case "by": // who decided, for people
+		var all []string
+		for _, e := range p.TakeEvents() {
+			all = append(all, e.Decider())
+		}
+		return strings.Join(all, ",")
 	case "reason":
 		return string(p.LastEnd().Reason)
 	case "shut":
@@ -251,6 +286,12 @@ func (p *play) fact(name string) string {
 		return decision(p.Machine)
 	case "secret":
 		return string(p.Secret())
+	case "since":
+		return since(s.Asked)
+	case "muted":
+		return s.MutedNames + "/" + s.Muted.By
+	case "never":
+		return s.NeverRule
 	case "mute":
 		return map[bool]string{true: "undo:"}[s.Mute.Undo] + s.Mute.Agent
 	case "to":
@@ -266,6 +307,7 @@ func (p *play) fact(name string) string {
 	facts := map[string]bool{
 		"another": s.Question.Another, "asks": s.Question.Kind > question.Message, "composing": p.IsCurrent(question.Message), "hidden": s.Hidden, "pregrant": s.Pregrant, "allowed": p.AllowsSecret(),
 		"barred": s.PauseError() != nil, "occupied": p.IsLineOccupied() && s.Occupied, "again": s.Question.Ignored,
+		"announced": p.IsAnnounced(), "guarded": s.Guarded,
 	}
 	require.Contains(p.t, facts, name)
 	return yes(facts[name])
