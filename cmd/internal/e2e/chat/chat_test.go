@@ -75,9 +75,13 @@ func TestChatMatrix_Client(t *testing.T) {
 		t.Run(agent.Name, func(t *testing.T) {
 			world.Clients(t)
 			w := world.New(t)
+			writeDot(w, "dot.png")
 			c := w.NewChat(agent)
 			start(c, "")
 			c.S.Wait("→ You:")
+			if agent.Mode != "" {
+				c.S.Wait("the mode is " + agent.Mode)
+			}
 			if agent.Absorbs { // after a refusal its next turns overlap
 				asksAndAnswers(c)
 				c.S.Press("C-d")
@@ -89,6 +93,7 @@ func TestChatMatrix_Client(t *testing.T) {
 			if !agent.Absorbs {
 				asksAndAnswers(c)
 			}
+			seesAnImage(c)
 			c.S.Press("C-d")
 			id := c.S.Match(`--resume (\S+)`)
 			require.Zero(t, c.S.Status())
@@ -201,6 +206,17 @@ func choosesSeveral(c *world.Chatting) {
 	require.Contains(c.W.T, got, `"Which sizes?"="Small, none at all"`)
 }
 
+// seesAnImage checks that the model gets an image with the next line.
+func seesAnImage(c *world.Chatting) {
+	c.W.T.Helper()
+	c.Say("/image dot.png")
+	c.S.Wait("· with your next line: [image: dot.png, ")
+	c.Say("what do you see?")
+	waitForDot(c, "what do you see?")
+	c.Reply(fakemodel.Turn{Say: "A RED DOT"})
+	c.S.Wait("A RED DOT")
+}
+
 // interrupts checks that Ctrl+C ends the turn and the conversation then continues until Ctrl+D.
 func interrupts(c *world.Chatting) {
 	t := c.W.T
@@ -224,10 +240,9 @@ func interrupts(c *world.Chatting) {
 func resumes(c *world.Chatting, id string) {
 	t := c.W.T
 	t.Helper()
-	start(c, "--resume "+id+` "and now"`)
-	r := c.Next()
+	start(c, "--resume "+id+` --image dot.png "and now"`)
+	r := waitForDot(c, "and now")
 	require.Contains(t, r.Text, "make a file")
-	require.Contains(t, r.Text, "and now")
 	second := c.W.Gateway("chat", "--resume", id, "me too")
 	require.Equal(t, 1, second.Status)
 	require.Contains(t, second.Err, "the conversation "+id+" is open in gateway chat (process ")
@@ -326,6 +341,9 @@ func TestChatWithoutATerminal_Client(t *testing.T) {
 			got.MustFail(t, 1, "no person can answer without a terminal")
 			require.NoFileExists(t, w.Path("made-without"))
 
+			if agent.Name != "claude" {
+				return
+			}
 			r = w.Prepare("gateway", "chat", "--json", "--with", agent.Name, "say something")
 			r.Cmd.Env = append(r.Cmd.Env, envOf(c.Env)...)
 			r.Run()

@@ -3,7 +3,6 @@ package chat_test
 import (
 	"testing"
 
-	"terminalproxy/cmd/internal/dev/fakemodel"
 	"terminalproxy/cmd/internal/e2e/world"
 
 	"github.com/stretchr/testify/require"
@@ -14,29 +13,41 @@ import (
 func TestARealAgentEndsWhicheverPeerIsKilled_Client(t *testing.T) {
 	world.Clients(t)
 	t.Parallel()
-	busy := []string{"at work", "in a question"}
-	claude := killVictim{name: "claude", line: `^\S+ \S*claude --`}
+	const approval = "in an approval"
+	claude := killVictim{name: "claude", line: `^\S+ \S*claude --`, only: []string{"at work", approval}}
+	proxy := killVictim{name: "proxy", line: besideProxy, only: []string{approval}}
+	run := killVictim{name: "gateway run", line: headlessRun, only: []string{approval}}
 	kinds := []hostKind{
-		{"proxy --chat claude", besideProxy, []killVictim{claude, killsHook, killsGateway, {name: "proxy", line: besideProxy}}, (*world.World).RealClaude},
-		{"gateway run --chat -- claude", headlessRun, []killVictim{{name: "gateway run", line: headlessRun, only: busy}}, (*world.World).RealHeadless},
+		{"proxy --chat claude", besideProxy, []killVictim{claude, proxy}, (*world.World).RealClaude},
+		{"gateway run --chat -- claude", headlessRun, []killVictim{run}, (*world.World).RealHeadless},
 	}
+	atWork := killMoments[1:2]
 	for _, agent := range world.ChatAgents {
 		programs := agent.Programs
 		if programs == nil {
 			programs = []string{agent.Name}
 		}
-		k := hostKind{command: "gateway chat --with " + agent.Name, host: chatHost, prepare: func(w *world.World) *world.Hosted { return realChat(w, agent) }}
-		for i, p := range programs {
-			v := killVictim{name: p, line: `^\S+ (?:\S*node(?: --\S+)* )?\S*/` + p + `(?: |$)`, only: busy, stays: i > 0}
-			if i > 0 {
-				v.only = append([]string{"in an approval"}, busy...)
-			}
-			k.victims = append(k.victims, v)
+		k := hostKind{
+			command: "gateway chat --with " + agent.Name, host: chatHost,
+			victims: []killVictim{{name: "gateway chat", line: chatHost, only: atWork}},
+			prepare: func(w *world.World) *world.Hosted { return realChat(w, agent) },
 		}
-		k.victims = append(k.victims, killVictim{name: "gateway chat", line: chatHost, only: busy[:1]})
+		for i, p := range programs {
+			line := `^\S+ (?:\S*node(?: --\S+)* )?\S*/` + p + `(?: |$)`
+			k.victims = append(k.victims, killVictim{name: p, line: line, only: atWork, stays: i > 0})
+		}
 		kinds = append(kinds, k)
 	}
-	killTable(t, kinds)
+	for _, k := range kinds {
+		t.Run(k.command, func(t *testing.T) {
+			w := world.New(t)
+			w.Serve("gateway")
+			h := k.prepare(w)
+			for _, v := range k.victims {
+				killAt(h, k, v)
+			}
+		})
+	}
 }
 
 func realChat(w *world.World, agent world.ChatAgent) *world.Hosted {
@@ -52,18 +63,6 @@ func realChat(w *world.World, agent world.ChatAgent) *world.Hosted {
 	h.Brief = func() {
 		c.Say("make a file")
 		require.Contains(w.T, c.Next().Text, "make a file")
-	}
-	h.Leave = func() { h.Brief(); askToRun(c, "touch made-never") }
-	if agent.Asks != "" {
-		question := world.Args{"id": "colour", "question": "Which colour?", "header": "Colour", "options": []world.Args{{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}}}
-		if agent.AsksIf == "" {
-			question["multiSelect"] = false
-		}
-		h.Ask = func() {
-			h.Brief()
-			c.Reply(fakemodel.Turn{Tool: agent.Asks, Args: world.Args{"questions": []world.Args{question}}})
-			waitRequest(c, "Which colour?")
-		}
 	}
 	return h
 }

@@ -21,27 +21,23 @@ func TestAnApprovalIsRefusedAfterItsTime(t *testing.T) {
 	require.Equal(t, 1, s.Status())
 }
 
-// Nothing that the agents asked for is done, and their models continue.
-func TestRealAgentsAreRefusedAfterTheirTime_Client(t *testing.T) {
-	for _, name := range []string{"claude", "opencode"} {
-		t.Run(name, func(t *testing.T) {
-			world.Clients(t)
-			w := world.New(t)
-			c := w.NewChat(world.ChatAgentNamed(name))
-			start(c, "--answer-within 2s 'make a file'")
-			c.Next()
-			c.CallShell("touch made-never")
-			c.S.Wait("· closed: not answered within 2s")
-			if name == "claude" { // opencode ends its turn
-				require.Contains(t, c.Next().Text, "not answered within 2s")
-				c.Reply(fakemodel.Turn{Say: "GOING ON"})
-				c.S.Wait("GOING ON")
-			}
-			require.Equal(t, 1, c.S.Status())
-			require.NoFileExists(t, w.Path("made-never"))
-		})
-	}
-	t.Run("claude in its interface", func(t *testing.T) {
+// Nothing that Claude Code asked for is done, and its model continues.
+func TestClaudeIsRefusedAfterItsTime_Client(t *testing.T) {
+	t.Run("line by line", func(t *testing.T) {
+		world.Clients(t)
+		w := world.New(t)
+		c := w.NewChat(world.ChatAgentNamed("claude"))
+		start(c, "--answer-within 2s 'make a file'")
+		c.Next()
+		c.CallShell("touch made-never")
+		c.S.Wait("· closed: not answered within 2s")
+		require.Contains(t, c.Next().Text, "not answered within 2s")
+		c.Reply(fakemodel.Turn{Say: "GOING ON"})
+		c.S.Wait("GOING ON")
+		require.Equal(t, 1, c.S.Status())
+		require.NoFileExists(t, w.Path("made-never"))
+	})
+	t.Run("in its interface", func(t *testing.T) {
 		world.Clients(t)
 		b := world.BesideClaudeIn(world.New(t))
 		b.S.Run(b.Env + "proxy --chat --answer-within 2s claude --permission-mode default")

@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The agent says in its own words that the conversation does not exist, and we say what to do.
-func TestAConversationThatDoesNotExist_Client(t *testing.T) {
+// The agent says in its own words that the conversation or the mode does not exist, and we say what
+// to do.
+func TestAConversationThatCannotBegin_Client(t *testing.T) {
 	const id, hint = "6f1f3c3e-5a5b-4c5d-8e9f-0123456789ab", "\nhint: without --resume a new conversation begins; its id is printed when it ends\n"
 	says := map[string]string{
 		"claude": "No conversation found with session ID: " + id, "claude-acp": "Resource not found", "codex": "no rollout found", "gemini": "No previous sessions found", "copilot": "not found",
@@ -30,6 +31,12 @@ func TestAConversationThatDoesNotExist_Client(t *testing.T) {
 			}
 			require.Contains(t, got.Err, says[agent.Name])
 			require.Contains(t, got.Err, hint)
+			if agent.Name == "codex" {
+				start(c, "--mode nonsense")
+				require.Equal(t, 1, c.S.Status())
+				c.S.Wait("nonsense")
+				c.S.Wait("did not start")
+			}
 			if agent.Name != "claude" {
 				return
 			}
