@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"terminalproxy/cmd/internal/dev/fakemodel"
@@ -59,4 +60,36 @@ func runInterface(c *world.Chatting, args, prompt, answer string) fakemodel.Requ
 	c.S.Press("Enter")
 	c.S.Status()
 	return r
+}
+
+// A conversation that began line by line continues in opencode's own interface, and returns.
+func TestHandOverOfOpencode_Client(t *testing.T) {
+	world.Clients(t)
+	w := world.New(t)
+	c := w.NewChat(world.ChatAgentNamed("opencode"))
+	start(c, `"the first words"`)
+	require.Contains(t, c.Next().Text, "the first words")
+	c.Reply(fakemodel.Turn{Say: "THE FIRST ANSWER"})
+	id := c.S.Match(`--resume (\S+)`)
+	require.Zero(t, c.S.Status())
+
+	c.S.RunAnew(c.Env + "opencode --session " + id)
+	c.S.Wait("THE FIRST ANSWER")
+	c.S.See("its prompt", func(string) bool { return strings.Contains(bottomRow(c.S), "ctrl+p commands") })
+	c.S.Typed("the second words")
+	c.S.Wait("the second words")
+	c.S.Press("Enter")
+	require.Contains(t, c.Next().Text, "the second words")
+	c.Reply(fakemodel.Turn{Say: "THE SECOND ANSWER"})
+	c.S.Wait("THE SECOND ANSWER")
+	c.S.See("the end of the turn", func(screen string) bool { return !strings.Contains(screen, "esc interrupt") })
+	c.S.Press("C-c")
+	c.S.Status()
+
+	start(c, "--resume "+id+` "the third words"`)
+	r := c.Next()
+	require.Contains(t, r.Text, "the first words")
+	require.Contains(t, r.Text, "the second words")
+	c.Reply(fakemodel.Turn{Say: "THE THIRD ANSWER"})
+	require.Zero(t, c.S.Status())
 }
