@@ -4,7 +4,11 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -166,95 +170,26 @@ func TestOriginMessages(t *testing.T) {
 	}
 }
 
+var repeated = regexp.MustCompile(`@(\d+)\*([^@]*)@`)
+
+// TestDecodeRefuses compares each refusal with testdata/refused.tsv, after its first line.
 func TestDecodeRefuses(t *testing.T) {
-	long := strings.Repeat("x", MaxMessage)
-	for _, c := range []struct{ name, frame, want string }{
-		{"nothing", ``, `the frame is not a JSON object: unexpected end of JSON input`},
-		{"no JSON", `hello`, `the frame is not a JSON object: invalid character 'h' looking for beginning of value`},
-		{"two values", `{"type":"done","requestId":"r"}{}`, `the frame is not a JSON object: invalid character '{' after top-level value`},
-		{"an array", `[]`, `the frame must be a JSON object, not an array`},
-		{"a string", `"done"`, `the frame must be a JSON object, not a string`},
-		{"null", `null`, `field "type": is missing`},
-		{"no type", `{"requestId":"r"}`, `field "type": is missing`},
-		{"unknown type", `{"type":"terminal.snapshots"}`, `field "type": "terminal.snapshots" is not a message of terminal-proxy.v1`},
-		{"a type in another case", `{"type":"Done"}`, `field "type": "Done" is not a message of terminal-proxy.v1`},
-		{"an endless type", `{"type":"` + long[:1000] + `"}`, `field "type": "` + long[:64] + `" is not a message of terminal-proxy.v1`},
-		{"mistyped type", `{"type":1}`, `field "type": is a JSON number, must be a string`},
-		{"mistyped string", `{"type":"terminal.input","requestId":"r","data":[]}`, `field "data": is a JSON array, must be a string`},
-		{"mistyped number", `{"type":"terminal.resize","id":"i","sessionId":"s","cols":"80"}`, `field "cols": is a JSON string, must be a whole number`},
-		{"a fraction", `{"type":"terminal.resize","id":"i","sessionId":"s","cols":1.5}`, `field "cols": is a JSON number 1.5, must be a whole number`},
-		{"a negative count", `{"type":"terminal.input","requestId":"r","data":"x","epoch":-1}`, `field "epoch": is a JSON number -1, must be a whole number of 0 or more`},
-		{"mistyped bool", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":"yes"}}`, `field "until.exit": is a JSON string, must be true or false`},
-		{"mistyped list", `{"type":"terminal.proxy.start","requestId":"r","command":"x","args":"y"}`, `field "args": is a JSON string, must be an array`},
-		{"mistyped object", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":"exit"}`, `field "until": is a JSON string, must be an object`},
-		{"missing id", `{"type":"terminal.snapshot","sessionId":"s"}`, `field "id": is missing`},
-		{"missing data", `{"type":"terminal.input","requestId":"r"}`, `field "data": is missing`},
-		{"a bad id", `{"type":"done","requestId":"a b"}`, `field "requestId": must be 1 to 128 characters of A-Z a-z 0-9 . _ : -`},
-		{"a long id", `{"type":"done","requestId":"` + long[:129] + `"}`, `field "requestId": must be 1 to 128 characters of A-Z a-z 0-9 . _ : -`},
-		{"long data", `{"type":"terminal.input","requestId":"r","data":"` + long[:MaxInput+1] + `"}`, `field "data": is 49153 bytes long, the limit is 49152`},
-		{"long reason", `{"type":"terminal.control.request","requestId":"r","sessionId":"s","level":"type","reason":"` + long[:501] + `"}`, `field "reason": is 501 bytes long, the limit is 500`},
-		{"long text", `{"type":"terminal.message","sessionId":"s","from":"user","text":"` + long[:4097] + `"}`, `field "text": is 4097 bytes long, the limit is 4096`},
-		{"long name", `{"type":"terminal.message","sessionId":"s","from":"user","text":"x","agentName":"` + long[:65] + `"}`, `field "agentName": is 65 bytes long, the limit is 64`},
-		{"long content", `{"type":"terminal.snapshot","id":"i","sessionId":"s","content":"` + long[:16001] + `"}`, `field "content": is 16001 bytes long, the limit is 16000`},
-		{"no columns", `{"type":"terminal.resize","id":"i","sessionId":"s","rows":24}`, `field "cols": is 0, must be 1 to 1000`},
-		{"too many rows", `{"type":"terminal.resize","id":"i","sessionId":"s","cols":80,"rows":1001}`, `field "rows": is 1001, must be 1 to 1000`},
-		{"a level that is none", `{"type":"terminal.control.request","requestId":"r","sessionId":"s","level":"root","reason":"x"}`, `field "level": is "root", must be one of: type, drive`},
-		{"a kind that is none", `{"type":"terminal.input","requestId":"r","data":"x","kind":"raw"}`, `field "kind": is "raw", must be one of: keys, text, paste, mouse, lines`},
-		{"a mouse behind text", `{"type":"terminal.input","requestId":"r","data":"","parts":[{"data":"x"},{"data":"click","kind":"mouse","on":"OK"}]}`, `field "parts": has a mouse part after another: it acts on the screen as it was seen, so it comes first`},
-		{"an empty part", `{"type":"terminal.input","requestId":"r","data":"","parts":[{"data":"x"},{"data":""}]}`, `field "parts.data": is missing`},
-		{"a part of no kind", `{"type":"terminal.input","requestId":"r","data":"","parts":[{"data":"x","kind":"raw"}]}`, `field "parts.kind": is "raw", must be one of: keys, text, paste, mouse, lines`},
-		{"too many parts", `{"type":"terminal.input","requestId":"r","data":"","parts":[` + strings.Repeat(`{"data":"x"},`, MaxParts) + `{"data":"x"}]}`, `field "parts": has 49 parts, the limit is 48`},
-		{"too many steps", `{"type":"terminal.input","requestId":"r","data":"","parts":[` + strings.Repeat(`{"data":"x","until":{"waiting":true}},`, MaxSteps) + `{"data":"x","until":{"waiting":true}}]}`, `field "parts": has until 17 times, the limit is 16: send the rest in another input`},
-		{"a step without a condition", `{"type":"terminal.input","requestId":"r","data":"","parts":[{"data":"x","until":{}}]}`, `field "parts.until": sets 0 conditions, it must set exactly one of text, regex, title, titleRegex, gone, settled, quietMs, changed, exit, waiting, control`},
-		{"stop without until", `{"type":"terminal.input","requestId":"r","data":"","parts":[{"data":"x","stop":[{"text":"x"}]}]}`, `field "parts.stop": belongs to until: what must come true`},
-		{"an end before the last part", `{"type":"terminal.input","requestId":"r","data":"","parts":[{"data":"x","until":{"exit":true}},{"data":"x"}]}`, `field "parts.until.exit": is for the last part: no other can be typed after the program's end`},
-		{"a step that waits for control", `{"type":"terminal.input","requestId":"r","data":"","parts":[{"data":"x","until":{"control":true}}]}`, `field "parts.until.control": is for a wait: an input has its grant`},
-		{"parts that are long together", `{"type":"terminal.input","requestId":"r","data":"","parts":[{"data":"` + long[:MaxInput] + `"},{"data":"x"}]}`, `field "parts": has 49153 bytes of data, the limit is 49152`},
-		{"a place without a mouse", `{"type":"terminal.input","requestId":"r","data":"x","kind":"text","at":{"row":1,"col":1}}`, `field "at": belongs to the kind mouse`},
-		{"a text without a mouse", `{"type":"terminal.input","requestId":"r","data":"x","on":"OK"}`, `field "on": belongs to the kind mouse`},
-		{"an end without a mouse", `{"type":"terminal.input","requestId":"r","data":"x","to":{"row":1,"col":1}}`, `field "to": belongs to the kind mouse`},
-		{"a place that cannot be", `{"type":"terminal.input","requestId":"r","data":"click","kind":"mouse","at":{"row":1,"col":1000}}`, `field "at.col": is 1000, must be 0 to 999`},
-		{"a row before the first", `{"type":"terminal.input","requestId":"r","data":"drag","kind":"mouse","to":{"row":-1,"col":0}}`, `field "to.row": is -1, must be 0 to 999`},
-		{"a long text to click on", `{"type":"terminal.input","requestId":"r","data":"click","kind":"mouse","on":"` + long[:1025] + `"}`, `field "on": is 1025 bytes long, the limit is 1024`},
-		{"a reason that is none", `{"type":"terminal.control.revoke","id":"i","sessionId":"s","reason":"mood"}`, `field "reason": is "mood", must be one of: reclaimed, refused, released, expired, exited, link, replaced`},
-		{"a status that is none", `{"type":"terminal.input.result","id":"i","requestId":"r","sessionId":"s","status":"lost"}`, `field "status": is "lost", must be one of: written, refused, dropped`},
-		{"somebody else", `{"type":"terminal.message","sessionId":"s","from":"gateway","text":"x"}`, `field "from": is "gateway", must be one of: user, agent`},
-		{"a blackout without reason", `{"type":"terminal.blackout","id":"i","sessionId":"s"}`, `field "reason": is "", must be one of: password, user`},
-		{"no condition", `{"type":"terminal.wait","requestId":"r","sessionId":"s"}`, `field "until": sets 0 conditions, it must set exactly one of text, regex, title, titleRegex, gone, settled, quietMs, changed, exit, waiting, control`},
-		{"two conditions", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true,"text":"x"}}`, `field "until": sets 2 conditions, it must set exactly one of text, regex, title, titleRegex, gone, settled, quietMs, changed, exit, waiting, control`},
-		{"a long pattern", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"regex":"` + long[:1025] + `"}}`, `field "until.regex": is 1025 bytes long, the limit is 1024`},
-		{"a negative time", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"quietMs":-1}}`, `field "until.quietMs": is -1, must be 0 to 600000`},
-		{"a long time", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true},"timeoutMs":86400001}`, `field "timeoutMs": is 86400001, must be 0 to 86400000`},
-		{"a long settle", `{"type":"terminal.input","requestId":"r","data":"x","settleMs":600001}`, `field "settleMs": is 600001, must be 0 to 600000`},
-		{"a long grant", `{"type":"terminal.control.request","requestId":"r","sessionId":"s","level":"type","reason":"x","seconds":86401}`, `field "seconds": is 86401, must be 0 to 86400`},
-		{"much history", `{"type":"terminal.read","requestId":"r","sessionId":"s","scrollback":2001}`, `field "scrollback": is 2001, must be 0 to 2000`},
-		{"a search without history", `{"type":"terminal.read","requestId":"r","sessionId":"s","match":"x"}`, `field "match": is given, but scrollback does not say how many rows are wanted`},
-		{"a search for no pattern", `{"type":"terminal.read","requestId":"r","sessionId":"s","match":"(","scrollback":1}`, "field \"match\": is no RE2 regular expression: missing closing ): \"(\""},
-		{"much around a match", `{"type":"terminal.read","requestId":"r","sessionId":"s","match":"x","scrollback":1,"context":21}`, `field "context": is 21, must be 0 to 20`},
-		{"lines around no match", `{"type":"terminal.read","requestId":"r","sessionId":"s","scrollback":1,"context":1}`, `field "context": is given, but match does not say what to look for`},
-		{"one of no condition", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true},"any":[{}]}`, `field "any": sets 0 conditions, it must set exactly one of text, regex, title, titleRegex, gone, settled, quietMs, changed, exit, waiting, control`},
-		{"a stop by control", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true},"stop":[{"control":true}]}`, `field "stop": cannot wait for control: only until can`},
-		{"too many stops", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true},"stop":[` + strings.Repeat(`{"text":"x"},`, MaxConditions) + `{"text":"x"}]}`, `field "stop": holds 17 conditions, the limit is 16`},
-		{"a long text that stops", `{"type":"terminal.wait","requestId":"r","sessionId":"s","until":{"exit":true},"stop":[{"text":"` + long[:1025] + `"}]}`, `field "stop.text": is 1025 bytes long, the limit is 1024`},
-		{"an expected row", `{"type":"terminal.input","requestId":"r","data":"x","expect":{"cursorRow":-1}}`, `field "expect.cursorRow": is -1, must be 0 to 999`},
-		{"more lines than rows", `{"type":"terminal.snapshot","id":"i","sessionId":"s","screen":{"cols":9,"rows":1,"lines":["",""]}}`, `field "screen.lines": has 2 rows, screen.rows is 1`},
-		{"a cursor outside", `{"type":"terminal.snapshot","id":"i","sessionId":"s","screen":{"cols":9,"rows":1,"cursor":{"row":0,"col":9}}}`, `field "screen.cursor.col": is 9, must be 0 to 8`},
-		{"a changed row outside", `{"type":"terminal.snapshot","id":"i","sessionId":"s","screen":{"cols":9,"rows":1},"changed":[{"row":1,"text":""}]}`, `field "changed.row": is 1, must be 0 to 0`},
-		{"a read without frame", `{"type":"terminal.read.result","id":"i","requestId":"r","sessionId":"s"}`, `field "frame": is missing`},
-		{"a field twice", `{"type":"done","requestId":"a","requestId":"b"}`, `field "requestId": appears twice`},
-		{"a field twice in two cases", `{"type":"done","requestId":"a","RequestID":"b"}`, `field "RequestID": appears twice`},
-		{"a type twice, escaped", `{"type":"done","requestId":"a","t\u0079pe":"error"}`, `field "type": appears twice`},
-		{"a field twice, with a long s", `{"type":"terminal.watch","sessionId":"a","\u017fessionId":"b"}`, "field \"\u017fessionId\": appears twice"},
-		{"not UTF-8", "{\"type\":\"done\",\"requestId\":\"\xff\"}", `the frame is not UTF-8`},
-		{"too deep", `{"type":"done","requestId":"r","x":` + strings.Repeat("[", 16) + strings.Repeat("]", 16) + `}`, `the frame nests deeper than 16 levels`},
-		{"an oversized frame", `{"type":"done","requestId":"r","x":"` + long + `"}`, `a frame of 1048614 bytes is over the limit of 1048576`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			m, err := Decode([]byte(c.frame), MaxMessage)
+	data, err := os.ReadFile(filepath.Join("testdata", "refused.tsv"))
+	require.NoError(t, err)
+	table := repeated.ReplaceAllStringFunc(string(data), func(m string) string {
+		part := repeated.FindStringSubmatch(m)
+		n, _ := strconv.Atoi(part[1])
+		return strings.Repeat(part[2], n)
+	})
+	rows := strings.Split(strings.TrimSpace(table), "\n")[1:]
+	for _, row := range append(rows, "not UTF-8\t{\"type\":\"done\",\"requestId\":\"\xff\"}\tthe frame is not UTF-8") {
+		c := strings.Split(row, "\t")
+		t.Run(c[0], func(t *testing.T) {
+			m, err := Decode([]byte(c[1]), MaxMessage)
 			require.Nil(t, m)
 			var field *FieldError
 			require.ErrorAs(t, err, &field)
-			require.EqualError(t, err, c.want)
+			require.EqualError(t, err, c[2])
 			reply, err := Encode(field.Reply())
 			require.NoError(t, err, "every refusal can be answered")
 			require.LessOrEqual(t, len(reply), 2048)

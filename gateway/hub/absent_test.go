@@ -47,7 +47,7 @@ func TestNoAnswerRevealsASessionR56(t *testing.T) {
 	}
 	for state, there := range unseenSessions {
 		for name, member := range members {
-			for _, m := range samples() {
+			for _, m := range samples(t) {
 				if protocol.SessionID(m) != "x" {
 					continue
 				}

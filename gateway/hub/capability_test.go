@@ -2,7 +2,10 @@ package hub
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,82 +16,21 @@ import (
 )
 
 // samples returns a message of every kind that a participant may send.
-func samples() []protocol.Message {
-	return []protocol.Message{
-		full("x", 1, "x"),
-		&protocol.SnapshotDelta{SessionID: "x"},
-		&protocol.ControlGrant{ID: "i", SessionID: "x"},
-		&protocol.ControlRevoke{ID: "i", SessionID: "x"},
-		opening("y", "k"),
-		&protocol.SessionClose{ID: "i", SessionID: "x"},
-		&protocol.Output{ID: "i", SessionID: "x"},
-		&protocol.Resize{ID: "i", SessionID: "x", Cols: 1, Rows: 1},
-		&protocol.Blackout{ID: "i", SessionID: "x", Why: "user"},
-		&protocol.InputResult{ID: "i", RequestID: "r", SessionID: "x", Status: protocol.StatusWritten},
-		&protocol.WaitResult{ID: "i", RequestID: "r", SessionID: "x"},
-		&protocol.ReadResult{ID: "i", RequestID: "r", SessionID: "x", Frame: &protocol.Frame{}},
-		&protocol.ProxyStarted{ID: "i", RequestID: "r"},
-		&protocol.Note{RequestID: "r", SessionID: "x", From: "agent", Text: "x"},
-		&protocol.Input{RequestID: "r", SessionID: "x", Data: "x"},
-		&protocol.ProxyStart{RequestID: "r", Command: "x"},
-		&protocol.ControlRequest{RequestID: "r", SessionID: "x", Level: protocol.LevelType, Why: "x"},
-		&protocol.ControlRelease{RequestID: "r", SessionID: "x"},
-		&protocol.AgentPresence{SessionID: "x", AgentID: "a"},
-		&protocol.Subscribed{SessionID: "x"},
-		&protocol.ControlDecide{RequestID: "r", SessionID: "x", Grant: true, By: "x"},
-		&protocol.Wait{RequestID: "r", SessionID: "x", Until: protocol.Until{Exit: true}},
-		&protocol.Read{RequestID: "r", SessionID: "x"},
-		&protocol.ProxyHost{RequestID: "r", HostKey: secret},
-		&protocol.Attach{RequestID: "r", SessionID: "x", Cols: 80, Rows: 24},
-		&protocol.Detach{SessionID: "x"},
-		&protocol.ViewerInput{SessionID: "x", DataB64: []byte("x")},
-		&protocol.Keys{RequestID: "r", SessionID: "x", KeyNo: 1, InputKind: protocol.InputText, Data: "x", SignatureB64: []byte("s")},
-		&protocol.View{RequestID: "r", SessionID: "x"},
-		&protocol.Unview{SessionID: "x"},
-		&protocol.Ack{SessionID: "x", Seq: 1},
-		&protocol.Rows{SessionID: "x", Seq: 1, Cols: 4, Rows: 2, State: &protocol.ViewState{}},
-		&protocol.Watch{SessionID: "x"},
-		&protocol.Unwatch{SessionID: "x"},
-		&protocol.Cancel{RequestID: "r", SessionID: "x"},
-		&protocol.Close{RequestID: "r", SessionID: "x"},
-		&protocol.SessionsList{RequestID: "r"},
-		&protocol.SessionsListResult{RequestID: "r"},
-		&protocol.SessionsWatch{RequestID: "r"},
-		&protocol.SessionsChanged{},
-		&protocol.SessionsSubscribe{RequestID: "r", SessionID: "x"},
-		&protocol.PageOpen{RequestID: "r", Secret: secret, Role: "viewer"},
-		&protocol.PageCode{RequestID: "r"},
-		&protocol.PageOpened{RequestID: "r", Role: "viewer"},
-		&protocol.PageKnock{PageID: "p", KeyB64: make([]byte, 32)},
-		&protocol.PageAdmit{KeyB64: make([]byte, 32)},
-		&protocol.PageGone{KeyB64: make([]byte, 32)},
-		&protocol.PageClose{RequestID: "r"},
-		&protocol.RecordsList{RequestID: "r"},
-		&protocol.RecordsListResult{RequestID: "r"},
-		&protocol.RecordsRead{RequestID: "r", RecordID: "x"},
-		&protocol.RecordsReadResult{RequestID: "r", RecordID: "x"},
-		&protocol.ChatStatus{SessionID: "x", Agent: "claude", State: protocol.ChatWorking},
-		&protocol.ChatRecords{SessionID: "x"},
-		&protocol.ChatSubscribe{RequestID: "r", SessionID: "x"},
-		&protocol.ChatUnsubscribe{RequestID: "r", SessionID: "x"},
-		&protocol.ChatSend{RequestID: "r", SessionID: "x", Text: "x"},
-		&protocol.ChatAnswer{RequestID: "r", SessionID: "x", Request: "t"},
-		&protocol.ChatInterrupt{RequestID: "r", SessionID: "x"},
-		&protocol.ChatAsk{RequestID: "r", SessionID: "x", Tool: "x", Allows: []protocol.ChatChoice{{Verdict: protocol.ChatOnce}}},
-		&protocol.ChatAskResult{RequestID: "r", SessionID: "x"},
-		secretAsk("r", "x"),
-		&protocol.SecretAnswer{RequestID: "r", SessionID: "x", Verdict: protocol.SecretRefused},
-		&protocol.SecretWatch{RequestID: "r"},
-		&protocol.SecretEnded{Question: "r", SessionID: "x"},
-		&protocol.SecretReply{RequestID: "r", SessionID: "x", Question: "q", Verdict: protocol.SecretRefused, SignatureB64: []byte("s")},
-		&protocol.Done{RequestID: "r"},
-		&protocol.Error{RequestID: "r", Code: protocol.CodeBusy, Message: "x"},
+func samples(t *testing.T) (all []protocol.Message) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "messages.jsonl"))
+	require.NoError(t, err)
+	for line := range strings.Lines(string(data)) {
+		m, err := protocol.Decode([]byte(line), protocol.MaxMessage)
+		require.NoError(t, err, line)
+		all = append(all, m)
 	}
+	return all
 }
 
 // R52: a participant that may not send a message gets "forbidden", and nothing else happens.
 func TestRoleAndMessageMatrixR52(t *testing.T) {
-	messages := samples()
+	messages := samples(t)
 	require.Len(t, messages, len(protocol.Kinds()), "a message without a sample")
 	for _, m := range messages {
 		for _, role := range rights.Roles {
