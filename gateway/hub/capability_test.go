@@ -59,41 +59,6 @@ func may(role Role, m protocol.Message) bool {
 	return rights.Set{Can: rights.OfRole(role, false)}.CheckMessage(m, time.Time{}) == nil
 }
 
-// A participant limited to one session, as every page of a server can be, sees no other.
-func TestOneSessionR52(t *testing.T) {
-	h := New(nil)
-	defer h.Close()
-	proxy := h.Join(Member{Role: RoleProxy})
-	for _, id := range []string{"vim-1", "bash-2"} {
-		proxy.Handle(opening(id, "k"))
-	}
-	p := h.Join(Member{Role: RoleOwner, Rights: rights.Set{Who: "a guest", Can: rights.OfRole(RoleOwner, false), Session: "vim-1"}})
-	for _, id := range []string{"bash-2", "none-3"} {
-		p.Handle(&protocol.Read{RequestID: "r", SessionID: id})
-		require.Equal(t, &protocol.Error{RequestID: "r", Code: protocol.CodeForbidden, Message: "a guest is limited to the session vim-1"}, onlyMessage[*protocol.Error](t, p))
-	}
-	p.Handle(&protocol.SessionsList{RequestID: "l"})
-	require.Len(t, onlyMessage[*protocol.SessionsListResult](t, p).Sessions, 1)
-	p.Handle(&protocol.SessionsWatch{RequestID: "w"})
-	all := allMessages(p)
-	require.Equal(t, []string{"done", "sessions.changed"}, kinds(all))
-	require.Len(t, all[1].(*protocol.SessionsChanged).Sessions, 1)
-	for _, id := range []string{"bash-2", "vim-1"} {
-		proxy.Handle(&protocol.Resize{ID: "i", SessionID: id, Cols: 33, Rows: 3})
-	}
-	m := nextChange(t, p)
-	require.Len(t, m.Sessions, 1)
-	require.Equal(t, "vim-1", m.Sessions[0].SessionID)
-	h.mu.Lock()
-	h.forgetSession(h.sessions[key{"", "bash-2"}])
-	h.forgetSession(h.sessions[key{"", "vim-1"}])
-	h.mu.Unlock()
-	require.Equal(t, []string{"vim-1"}, nextChange(t, p).Gone)
-	proxy.Handle(opening("bash-2", "k"))
-	p.Handle(&protocol.Read{RequestID: "r", SessionID: "vim-1"})
-	require.NotContains(t, onlyMessage[*protocol.Error](t, p).Message, "bash-2")
-}
-
 // A process of the user's own may take away, and pass on what an owner signed. An agent may do
 // neither, on any machine.
 func TestLocalViewersTakeAwayOnlyR52(t *testing.T) {
@@ -137,14 +102,4 @@ func TestLocalViewersTakeAwayOnlyR52(t *testing.T) {
 			})
 		}
 	}
-}
-
-// nextChange returns the next change of the list that p receives, however long that takes.
-func nextChange(t *testing.T, p *Peer) *protocol.SessionsChanged {
-	t.Helper()
-	m, err := p.Next(t.Context().Done())
-	require.NoError(t, err)
-	changed, ok := m.(*protocol.SessionsChanged)
-	require.True(t, ok, "%s", protocol.KindOf(m))
-	return changed
 }

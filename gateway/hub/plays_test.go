@@ -211,8 +211,10 @@ func (p *play) compare(m protocol.Message, kind, fields, line string) {
 				got = in[name]
 			case []any:
 				i, err := strconv.Atoi(name)
-				require.True(p.t, err == nil && i < len(in), "%s: %s", line, frame)
-				got = in[i]
+				require.NoError(p.t, err, line)
+				if got = nil; i < len(in) {
+					got = in[i]
+				}
 			}
 		}
 		if strings.HasPrefix(f[3], "$") && p.named[f[3]] == nil {

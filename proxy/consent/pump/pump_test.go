@@ -262,49 +262,6 @@ func TestAllKeysAreReportedR63(t *testing.T) {
 	})
 }
 
-// Bytes taken back with the key count as dropped, in the receipt of their input, even if it was
-// already written. The user's own bytes in between count for no input.
-func TestUnreadBytesCountAsDroppedR80(t *testing.T) {
-	for _, c := range []struct {
-		name          string
-		unread        int
-		first, second int // of the two inputs, what was taken back
-		dropped       int // told at the end
-	}{
-		{"nothing", 0, 0, 0, 40},
-		{"a part of the newest", 10, 0, 10, 50},
-		{"the newest, and the user's", 63, 0, 60, 100},
-		{"both", 100, 37, 60, 137},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			inBubble(t, true, func(t *testing.T, w *world) {
-				w.unread = c.unread
-				first := w.offer(w.job(strings.Repeat("a", 50)))
-				w.press("uuu")
-				w.room = 60
-				second := w.offer(w.job(strings.Repeat("b", 50), strings.Repeat("c", 50)))
-				w.sleep(1e9) // the user has stopped typing
-				w.press("\x1c")
-				require.Equal(t, pump.Written, first.receipt(t).Fate)
-				require.Equal(t, 50, first.receipt(t).Written)
-				if c.first > 0 {
-					require.Equal(t, []int{c.first}, first.back, "it heard of it after its receipt")
-				} else {
-					require.Empty(t, first.back)
-				}
-				got := second.receipt(t)
-				require.Equal(t, 60-c.second, got.Written)
-				require.Equal(t, 40+c.second, got.Dropped)
-				require.Empty(t, second.back, "its receipt said so")
-				require.Equal(t, c.dropped, w.ctl.dropped)
-				w.drain(-1)
-				require.Equal(t, 3, strings.Count(string(w.got), "u"), "they are typed again")
-				require.Equal(t, max(0, 110-c.first-c.second), w.ctl.unsubmitted)
-			})
-		})
-	}
-}
-
 // What is remembered is bounded.
 func TestManyInputsR80(t *testing.T) {
 	inBubble(t, true, func(t *testing.T, w *world) {
