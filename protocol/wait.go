@@ -61,7 +61,8 @@ type Until struct {
 	Exit bool `json:"exit,omitempty"`
 	// Waiting: the program waits for input.
 	Waiting bool `json:"waiting,omitempty"`
-	// Control: the request of this agent was decided.
+	// Control: the request of this agent was decided, its control ended, the user wrote to it, or
+	// another agent's control ended while it did not ask.
 	Control bool `json:"control,omitempty"`
 }
 

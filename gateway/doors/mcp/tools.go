@@ -122,7 +122,7 @@ func (s *toolset) listTools() []tool {
 // those with tasks.
 const (
 	waitWords = "Wait instead of sleeping, then read the screen. idle: quiet; waiting: for input; " +
-		"control: the user answered, took the keyboard back or wrote."
+		"control: the user answered or wrote, or a grant ended."
 	shellWords = " A long wait: run gateway wait in your own background shell, its exit wakes you."
 	taskWords  = " A long wait or terminal_request_control becomes a task: end your turn, its end " +
 		"wakes you."

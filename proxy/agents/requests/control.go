@@ -47,6 +47,7 @@ func (g *grants) handleControlRequest(m *protocol.ControlRequest) {
 		err := g.askControl(now, r)
 		g.Recorder.RecordRequest(r, err)
 		if err != nil {
+			g.Observer.Post(func(time.Time) { delete(g.waits.answers.open, r.ID) })
 			g.Link.Send(notNowError(m.RequestID, err))
 		}
 	})

@@ -25,19 +25,35 @@ func (o waitingObserver) OpenWait(_ time.Time, _ bool, w snapshot.Wait, refused 
 	o.open[w.ID] = w.Done
 }
 
+func (o waitingObserver) CancelWait(id string) bool {
+	_, open := o.open[id]
+	delete(o.open, id)
+	return open
+}
+
+func (o waitingObserver) EndControlWaits(wordFor func(id string) string) {
+	for id := range o.s.waits.deciding {
+		if word := wordFor(id); word != "" {
+			o.open[id](snapshot.Result{ID: id, End: snapshot.Met, Matched: word})
+		}
+	}
+}
+
 func (o waitingObserver) CompleteWait(_ time.Time, _ *protocol.Wait, out *protocol.WaitResult) {
 	out.Seq = o.model.Rev()
+}
+
+// newWaitingStage returns a stage with a waitingObserver, and its open waits.
+func newWaitingStage() (s *stage, open map[string]func(snapshot.Result)) {
+	open = make(map[string]func(snapshot.Result))
+	return newStage(func(c *Config) { c.Observer = waitingObserver{c.Observer.(stagedObserver), open} }), open
 }
 
 // A client that lost its connection repeats its wait under the same id, with the remaining time.
 // While the wait is open that changes nothing. If it was answered to the lost connection, the same
 // answer comes again.
 func TestARepeatedWaitHasItsAnswer(t *testing.T) {
-	o := waitingObserver{open: make(map[string]func(snapshot.Result))}
-	s := newStage(func(c *Config) {
-		o.stagedObserver, _ = c.Observer.(stagedObserver)
-		c.Observer = o
-	})
+	s, open := newWaitingStage()
 	ask := protocol.Wait{RequestID: "a-1:1", SessionID: "sh-1", AgentID: "a-1", Until: protocol.Until{Text: "done"}, Stop: []protocol.Until{{Text: "error"}}, TimeoutMs: 10_000}
 	require.Empty(t, s.handle(&ask))
 	again := ask
@@ -46,11 +62,11 @@ func TestARepeatedWaitHasItsAnswer(t *testing.T) {
 
 	s.inbox.addNote("a-1", "hello")
 	s.sent = nil
-	o.open["a-1:1"](snapshot.Result{ID: "a-1:1", End: snapshot.Met, Matched: "done"})
+	open["a-1:1"](snapshot.Result{ID: "a-1:1", End: snapshot.Met, Matched: "done"})
 	lost := s.sent[0].(*protocol.WaitResult)
 	require.True(t, lost.Met)
 	require.NotEmpty(t, lost.Notes)
-	delete(o.open, "a-1:1")
+	delete(open, "a-1:1")
 	again.TimeoutMs = 3000
 	answer := s.handle(&again)
 	require.Len(t, answer, 1)

@@ -67,9 +67,9 @@ type Observer interface {
 	NoteTyping(typed []byte, r snapshot.Readiness)
 	// CancelWait ends a wait without an answer, and reports whether it was open.
 	CancelWait(id string) bool
-	// EndControlWaits ends the waits for a decision about control that match accepts; word names
-	// the decision.
-	EndControlWaits(match func(id string) bool, word string)
+	// EndControlWaits ends those waits for a decision about control for which wordFor returns a
+	// word, the name of the decision.
+	EndControlWaits(wordFor func(id string) string)
 }
 
 // Pump is the only writer to the program. It is safe for concurrent use.

@@ -43,16 +43,12 @@ func (p *reply) answerWhenSettled(now time.Time, result *protocol.InputResult) {
 		p.answerAtCondition(now, result)
 		return
 	}
-	if result.Status != protocol.StatusWritten || m.SettleMs == 0 {
-		p.answerNow(now, result)
-		return
-	}
 	condition, err := snapshot.Compile(protocol.Until{QuietMs: m.SettleMs, Repaints: true})
-	if err != nil {
+	if result.Status != protocol.StatusWritten || m.SettleMs == 0 || err != nil {
 		p.answerNow(now, result)
 		return
 	}
-	deadline := laterOf(in.began.Add(timeoutOf(m.TimeoutMs)),
+	deadline := snapshot.LaterOf(in.began.Add(timeoutOf(m.TimeoutMs)),
 		now.Add(time.Duration(m.SettleMs)*time.Millisecond+minSettleTime))
 	in.Observer.OpenWait(now, false, snapshot.Wait{
 		ID: m.RequestID + "#settle", Condition: condition, NotBefore: now, Deadline: deadline,
@@ -101,13 +97,6 @@ func (p *reply) answerAtNextPrompt(now, deadline time.Time, result *protocol.Inp
 	}, func(error) {})
 }
 
-func laterOf(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 func (p *reply) answerNow(now time.Time, result *protocol.InputResult) {
 	in, m := p.in, p.in.m
 	if !in.life.Advance(pump.Receipted) {
@@ -120,7 +109,7 @@ func (p *reply) answerNow(now time.Time, result *protocol.InputResult) {
 	result.Notes = in.all.inbox.takeNotes(m.AgentID)
 	if result.Status == protocol.StatusWritten || result.Reason == protocol.CodeNoGrant ||
 		result.Reason == protocol.CodeStaleEpoch {
-		in.all.waits.dropDecision(m.AgentID) // the receipt tells it whether it may type
+		in.all.waits.answers.takeDecision(m.AgentID) // the receipt tells it whether it may type
 	}
 	result.Frame = in.Observer.AnswerFrame(now)
 	in.all.seen.noteSeen(m.AgentID)
@@ -143,7 +132,7 @@ func (p *reply) answerAtCondition(now time.Time, result *protocol.InputResult) {
 	part := len(in.m.Parts) - 1
 	id := in.m.RequestID
 	done := func(r snapshot.Result) {
-		in.all.waits.forgetDriven(id)
+		delete(in.all.waits.driving, id)
 		p.settled = r.End == snapshot.Met && r.Matched == "quiet"
 		p.repainting = r.Repainting
 		p.answerNow(time.Now(), result)
@@ -166,7 +155,7 @@ func (p *reply) answerAtCondition(now time.Time, result *protocol.InputResult) {
 		return
 	}
 	in.conditions.openWait(now, part, len(in.steps)+1, done, func(error) {
-		in.all.waits.forgetDriven(id)
+		delete(in.all.waits.driving, id)
 		p.answerNow(now, result)
 	})
 }

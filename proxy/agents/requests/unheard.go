@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"maps"
 	"slices"
 
 	"terminalproxy/protocol"
@@ -31,16 +32,27 @@ type awaitedAnswer struct {
 	requests []string // still waited for, as far as known
 }
 
+// withRoom returns a map that has room for one more entry: m, or an empty one.
+func withRoom[V any](m map[string]V) map[string]V {
+	if m == nil || len(m) >= answersKept {
+		return make(map[string]V)
+	}
+	return m
+}
+
 // noteRequest opens a request. Decisions about earlier requests are no longer an answer to the
 // agent.
 func (a *unheardAnswers) noteRequest(agentID, requestID string) {
 	delete(a.undelivered, agentID)
 	delete(a.delivered, agentID)
 	delete(a.abandoned, requestID)
-	if a.open == nil || len(a.open) >= answersKept {
-		a.open = make(map[string]string)
-	}
+	a.open = withRoom(a.open)
 	a.open[requestID] = agentID
+}
+
+// isAsking reports whether an agent has an open request.
+func (a *unheardAnswers) isAsking(agentID string) bool {
+	return slices.Contains(slices.Collect(maps.Values(a.open)), agentID)
 }
 
 // abandonedRequests returns an agent's open requests whose answer only a wait can deliver.
@@ -81,9 +93,7 @@ func (a *unheardAnswers) markAbandoned(requestID string, withdrawn bool) (agentI
 	if withdrawn {
 		return ""
 	}
-	if a.abandoned == nil || len(a.abandoned) >= answersKept {
-		a.abandoned = make(map[string]bool)
-	}
+	a.abandoned = withRoom(a.abandoned)
 	a.abandoned[requestID] = true
 	return ""
 }
@@ -108,9 +118,7 @@ func (a *unheardAnswers) recordDecision(e control.Event, word string, heard bool
 	switch {
 	case heard, !e.Granted && e.Reason == protocol.ReasonReleased: // the agent did it
 	case len(awaited) > 0:
-		if a.newest == nil || len(a.newest) >= answersKept {
-			a.newest = make(map[string]awaitedAnswer)
-		}
+		a.newest = withRoom(a.newest)
 		a.newest[e.Agent.ID] = awaitedAnswer{decision: word, requests: awaited}
 	case len(e.Requests) > 0, !e.Granted:
 		a.storeDecision(e.Agent.ID, word)
@@ -118,9 +126,7 @@ func (a *unheardAnswers) recordDecision(e control.Event, word string, heard bool
 }
 
 func (a *unheardAnswers) storeDecision(agentID, word string) {
-	if a.undelivered == nil || len(a.undelivered) >= answersKept {
-		a.undelivered = make(map[string]string)
-	}
+	a.undelivered = withRoom(a.undelivered)
 	a.undelivered[agentID] = word
 }
 
@@ -146,8 +152,6 @@ func (a *unheardAnswers) takeForWait(agentID, requestID string) string {
 
 // markDelivered notes that a wait was answered with a decision.
 func (a *unheardAnswers) markDelivered(agentID, requestID, word string) {
-	if a.delivered == nil || len(a.delivered) >= answersKept {
-		a.delivered = make(map[string]deliveredDecision)
-	}
+	a.delivered = withRoom(a.delivered)
 	a.delivered[agentID] = deliveredDecision{requestID, word}
 }

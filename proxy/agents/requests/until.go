@@ -77,7 +77,7 @@ func (c *conditions) openWait(
 		SinceSeq:     in.steps[first].from,
 		InputSeq:     in.steps[first].from,
 		NotBefore:    now,
-		Deadline:     laterOf(in.began.Add(timeoutOf(in.m.TimeoutMs)), now.Add(minSettleTime)),
+		Deadline:     snapshot.LaterOf(in.began.Add(timeoutOf(in.m.TimeoutMs)), now.Add(minSettleTime)),
 		Done: func(r snapshot.Result) {
 			c.waiting = ""
 			c.noteEnd(part, r)

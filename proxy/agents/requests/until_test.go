@@ -22,12 +22,6 @@ type stepObserver struct {
 
 func (o stepObserver) InputRefusal(time.Time) error { return nil }
 
-func (o stepObserver) CancelWait(id string) bool {
-	_, open := o.open[id]
-	delete(o.open, id)
-	return open
-}
-
 func (o stepObserver) Post(do func(now time.Time)) bool {
 	if o.shut.Load() {
 		return false
@@ -37,8 +31,6 @@ func (o stepObserver) Post(do func(now time.Time)) bool {
 	}
 	return true
 }
-
-func (o stepObserver) EndControlWaits(func(string) bool, string) {}
 
 func (o stepObserver) AnswerFrame(time.Time) *protocol.Frame { return &protocol.Frame{} }
 

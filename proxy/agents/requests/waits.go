@@ -98,8 +98,6 @@ func (w *agentWaits) handleWait(m *protocol.Wait) {
 				w.finishWait(now, m, snapshot.Result{End: snapshot.Met, Matched: word})
 				return
 			}
-		}
-		if m.Until.Control {
 			w.deciding[m.RequestID] = m.AgentID
 		}
 		driven := drivenWait{
@@ -109,7 +107,7 @@ func (w *agentWaits) handleWait(m *protocol.Wait) {
 				w.finishWait(time.Now(), m, snapshot.Result{End: snapshot.TimedOut})
 			},
 		}
-		if m.Epoch != 0 && !w.noteDriven(m.RequestID, driven) {
+		if !w.noteDriven(m.RequestID, driven) {
 			driven.end()
 			return
 		}
@@ -145,23 +143,20 @@ func (w *agentWaits) noteDriven(id string, wait drivenWait) bool {
 	return true
 }
 
-func (w *agentWaits) forgetDriven(id string) { delete(w.driving, id) }
-
-// dropDecision forgets the decision that did not reach an agent, because its receipt tells it.
-func (w *agentWaits) dropDecision(agentID string) { w.answers.takeDecision(agentID) }
-
 // endWaitForNote ends a wait for a decision, so that its answer carries a message to the agent with
 // that id, or to any agent if the id is "".
 func (w *agentWaits) endWaitForNote(to string) {
-	sent := false
-	w.Observer.EndControlWaits(func(id string) bool {
-		agent, ok := w.deciding[id]
-		if !ok || sent || !(note{to: to}).isFor(agent) {
-			return false
+	w.endFirstWait(note{to: to}.isFor, "message")
+}
+
+// endFirstWait ends one wait for a decision, of an agent that isMeant accepts.
+func (w *agentWaits) endFirstWait(isMeant func(agentID string) bool, word string) {
+	w.Observer.EndControlWaits(func(id string) (met string) {
+		if isMeant(w.deciding[id]) {
+			met, word = word, ""
 		}
-		sent = true // only the first wait gets it
-		return true
-	}, "message")
+		return met
+	})
 }
 
 // dependsOnProgram reports whether a wait depends on the program's input wait.
@@ -187,12 +182,8 @@ func (w *agentWaits) cancelWait(m *protocol.Cancel) {
 	}
 	agent := w.answers.markAbandoned(m.RequestID, m.Withdraw)
 	if agent != "" && slices.Contains(slices.Collect(maps.Values(w.deciding)), agent) {
-		word, sent := w.answers.takeDecision(agent), false
-		w.Observer.EndControlWaits(func(id string) bool {
-			met := !sent && w.deciding[id] == agent
-			sent = sent || met
-			return met
-		}, word)
+		isSame := func(other string) bool { return other == agent }
+		w.endFirstWait(isSame, w.answers.takeDecision(agent))
 	}
 }
 
@@ -206,8 +197,12 @@ func (w *agentWaits) withdrawQuestion(agentID string) {
 	})
 }
 
+// freeKeyboard is the word for the end of another agent's grant, after which an agent may ask.
+const freeKeyboard = "free"
+
 // endControlWaits ends an agent's waits for a decision or for the end of its control. heard means
-// that the answer to a dropped input tells the agent already.
+// that the answer to a dropped input tells the agent already. The end of a grant also ends the
+// waits of other agents, unless they have asked: the user is to answer those.
 func (w *agentWaits) endControlWaits(e control.Event, word string, heard bool) {
 	waiting := ""
 	if !e.Granted && !e.Request && e.Reason == protocol.ReasonReclaimed {
@@ -219,16 +214,19 @@ func (w *agentWaits) endControlWaits(e control.Event, word string, heard bool) {
 			}
 		}
 	}
-	if e.Granted || e.Reason != protocol.ReasonReplaced {
-		w.Observer.EndControlWaits(func(id string) bool {
-			agent, ok := w.deciding[id]
-			ok = ok && agent == e.Agent.ID
-			if ok {
-				heard, waiting = true, id
-			}
-			return ok
-		}, word)
-	}
+	// at the program's end, or if the user has left, no other agent can ask
+	frees := !e.Granted && !e.Request && e.Reason != protocol.ReasonExited && e.Cause != control.Left
+	w.Observer.EndControlWaits(func(id string) string {
+		switch agent := w.deciding[id]; {
+		case agent == e.Agent.ID && (e.Granted || e.Reason != protocol.ReasonReplaced):
+			heard, waiting = true, id
+			return word
+		case agent != e.Agent.ID && frees && !w.answers.isAsking(agent):
+			w.answers.markDelivered(agent, id, freeKeyboard)
+			return freeKeyboard
+		}
+		return ""
+	})
 	w.answers.recordDecision(e, word, heard)
 	if waiting != "" {
 		w.answers.markDelivered(e.Agent.ID, waiting, word)

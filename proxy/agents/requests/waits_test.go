@@ -11,29 +11,10 @@ import (
 	"terminalproxy/proxy/view/snapshot"
 )
 
-// openWaits is an observer whose waits stay open.
-type openWaits struct {
-	stagedObserver
-	ids map[string]bool
-}
-
-func (o openWaits) OpenWait(_ time.Time, _ bool, w snapshot.Wait, _ func(error)) { o.ids[w.ID] = true }
-func (o openWaits) EndControlWaits(func(string) bool, string)                    {}
-func (o openWaits) CompleteWait(time.Time, *protocol.Wait, *protocol.WaitResult) {
-}
-
-func (o openWaits) CancelWait(id string) bool {
-	was := o.ids[id]
-	delete(o.ids, id)
-	return was
-}
-
 // A wait for what was typed ends as the user takes the keyboard back, also when it comes after
 // that.
 func TestAWaitEndsWithTheGrant(t *testing.T) {
-	s := newStage(func(c *Config) {
-		c.Observer = openWaits{c.Observer.(stagedObserver), make(map[string]bool)}
-	})
+	s, _ := newWaitingStage()
 	wait := func(id string, epoch uint64) *protocol.Wait {
 		return &protocol.Wait{RequestID: id, AgentID: "ada", Epoch: epoch, Until: protocol.Until{Text: "done"}}
 	}
@@ -63,6 +44,33 @@ func TestAWaitEndsWithTheGrant(t *testing.T) {
 	require.Empty(t, s.handle(wait("the next grant", 4)))
 	s.Handle(&protocol.Cancel{RequestID: "the next grant"})
 	require.NotContains(t, s.waits.driving, "the next grant")
+}
+
+// The end of a grant wakes the agents that wait for control and have not asked. Those that have asked
+// wait for the user.
+func TestTheEndOfAGrantWakesOtherAgents(t *testing.T) {
+	for _, c := range []struct {
+		event       control.Event
+		asks, woken string
+	}{
+		{control.Event{Reason: protocol.ReasonReleased}, "", freeKeyboard},
+		{control.Event{Reason: protocol.ReasonExpired}, "eve", freeKeyboard},
+		{control.Event{Reason: protocol.ReasonReclaimed}, "bob", ""},
+		{control.Event{Reason: protocol.ReasonRefused, Request: true}, "", ""},
+		{control.Event{Reason: protocol.ReasonReclaimed, Cause: control.Left}, "", ""},
+		{control.Event{Reason: protocol.ReasonExited}, "", ""},
+		{control.Event{Granted: true}, "", ""},
+	} {
+		s, _ := newWaitingStage()
+		s.waits.Control = stagedControl{control.New(control.Config{})}
+		require.Len(t, s.handle(&protocol.ControlRequest{RequestID: "not put to a user", AgentID: "bob"}), 1)
+		require.Empty(t, s.handle(&protocol.Wait{RequestID: "w", AgentID: "bob", Until: protocol.Until{Control: true}}))
+		s.waits.answers.noteRequest(c.asks, "q")
+		c.event.Agent.ID = "ada"
+		s.waits.endControlWaits(c.event, "own", false)
+		require.Equal(t, c.woken == "", len(s.waits.deciding) == 1, c)
+		require.Equal(t, c.woken, s.waits.answers.takeForWait("bob", "w"), "the same wait, over a new connection")
+	}
 }
 
 // A wait that takes too much work ends with a reason of its own, not as a timeout; what the agent

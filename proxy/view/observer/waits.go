@@ -36,10 +36,10 @@ func (o *Observer) CancelWait(id string) bool {
 	return o.waits.Cancel(id)
 }
 
-// EndControlWaits ends the waits for a decision about control that match accepts. word is the
-// decision.
-func (o *Observer) EndControlWaits(match func(id string) bool, word string) {
-	o.waits.EndControlWaits(match, word)
+// EndControlWaits ends those waits for a decision about control for which wordFor returns a word,
+// the name of the decision.
+func (o *Observer) EndControlWaits(wordFor func(id string) string) {
+	o.waits.EndControlWaits(wordFor)
 }
 
 // CheckExpectation returns why the screen is not as an input expects, or nil if it is. The error is

@@ -209,9 +209,9 @@ func (o *waiter) quietFrom(w *Waits) time.Time {
 	case kindShown, kindTitle, kindGone, kindChanged, kindExit, kindWaiting, kindControl:
 		return time.Time{}
 	}
-	at := laterOf(w.throttle.QuietFrom(quiet), o.NotBefore.Add(quiet))
+	at := LaterOf(w.throttle.QuietFrom(quiet), o.NotBefore.Add(quiet))
 	if o.base != 0 {
-		at = laterOf(at, o.began.Add(quiet))
+		at = LaterOf(at, o.began.Add(quiet))
 	}
 	return at
 }

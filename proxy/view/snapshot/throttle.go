@@ -113,11 +113,11 @@ func (t *Throttle) Next() (time.Time, bool) {
 	case t.pending && (t.fresh && !t.patient || t.urgent && t.patient):
 		return t.afterHold(t.first), true
 	case t.pending && t.urgent:
-		return t.afterHold(laterOf(t.first, t.sent.Add(t.settle))), true
+		return t.afterHold(LaterOf(t.first, t.sent.Add(t.settle))), true
 	case t.pending:
 		at := settles
 		if t.sentSettled {
-			at = laterOf(at, t.sent.Add(t.interval))
+			at = LaterOf(at, t.sent.Add(t.interval))
 		}
 		if latest := t.first.Add(t.interval); latest.Before(at) {
 			at = latest
@@ -148,7 +148,7 @@ func (t *Throttle) SettleTime() time.Time { return t.QuietFrom(t.settle) }
 // QuietFrom returns when the screen will have been quiet for the given time, if nothing changes
 // before. A half drawn screen is not quiet, and neither is the blank one of a starting program.
 func (t *Throttle) QuietFrom(quiet time.Duration) time.Time {
-	return laterOf(t.afterHold(t.last.Add(quiet)), t.starting)
+	return LaterOf(t.afterHold(t.last.Add(quiet)), t.starting)
 }
 
 // afterHold returns until, or the end of the hold if that is later. A hold is over after maxHold.
@@ -156,10 +156,11 @@ func (t *Throttle) afterHold(until time.Time) time.Time {
 	if t.held.IsZero() {
 		return until
 	}
-	return laterOf(until, t.held.Add(maxHold))
+	return LaterOf(until, t.held.Add(maxHold))
 }
 
-func laterOf(a, b time.Time) time.Time {
+// LaterOf returns the later of two times.
+func LaterOf(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

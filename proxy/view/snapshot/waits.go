@@ -316,15 +316,15 @@ func (w *Waits) isBlindTo(o *waiter) bool {
 	return false
 }
 
-// EndControlWaits ends the waits for a decision about control whose id matches, as met with the
-// given word.
-func (w *Waits) EndControlWaits(match func(id string) bool, word string) {
+// EndControlWaits ends those waits for a decision about control for which wordFor returns a word,
+// as met with that.
+func (w *Waits) EndControlWaits(wordFor func(id string) string) {
 	w.finishWaits(func(o *waiter) (Result, bool) {
-		return Result{
-			ID:      o.ID,
-			End:     Met,
-			Matched: word,
-		}, o.Condition.kind == kindControl && match(o.ID)
+		if o.Condition.kind != kindControl {
+			return Result{}, false
+		}
+		word := wordFor(o.ID)
+		return Result{ID: o.ID, End: Met, Matched: word}, word != ""
 	})
 }
 

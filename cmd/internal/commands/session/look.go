@@ -194,7 +194,7 @@ var conditionHelp = map[string]string{
 	"changed": "the screen changes",
 	"exit":    "the program ends",
 	"waiting": "the program waits for input; the header says how this is known",
-	"control": "the user answers the request, control ends, or the user writes",
+	"control": "the user answers the request or writes, or control ends, also another agent's",
 }
 
 // runWait waits for a condition, and prints the screen.
