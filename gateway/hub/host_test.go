@@ -1,3 +1,0 @@
-package hub
-
-const secret = "only-this-agent-and-its-host"
