@@ -51,7 +51,7 @@ func describeEvidence(a *protocol.Activity) string {
 }
 
 func describeGuess(why, program string) string {
-	if program = Name(program); program == "" {
+	if program = strconv.Quote(Name(program)); program == `""` {
 		program = "the program"
 	}
 	switch why {

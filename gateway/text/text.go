@@ -167,7 +167,7 @@ func Keyboard(k protocol.Keyboard, self string, now time.Time) string {
 		return holder +
 			", paused: a user's rule keeps agents out of the program that has the terminal"
 	case k.Away:
-		return holder + ", paused: the grant is for " + Name(k.Program) +
+		return holder + ", paused: the grant is for " + strconv.Quote(Name(k.Program)) +
 			", and another program has the terminal"
 	case k.Paused:
 		return holder + ", paused: the user is typing"
@@ -176,7 +176,7 @@ func Keyboard(k protocol.Keyboard, self string, now time.Time) string {
 		holder += " (" + grant + ")"
 	}
 	if k.Program != "" {
-		holder += ", for " + Name(k.Program) + " only"
+		holder += ", for " + strconv.Quote(Name(k.Program)) + " only"
 	}
 	switch {
 	case k.HeldWhy == protocol.HeldLine:

@@ -49,7 +49,7 @@ func TestAReaderIsToldOnce(t *testing.T) {
 	require.Equal(t, "vim-k3f9 rev 11 cursor 1,1 running main-screen", header())
 
 	f.Activity = &protocol.Activity{State: "busy", Guess: protocol.GuessRelay, Foreground: "ssh"}
-	require.Equal(t, "vim-k3f9 rev 12 cursor 1,1 waiting (guess: ssh passes input on, and the program behind it is not seen)", header())
+	require.Equal(t, "vim-k3f9 rev 12 cursor 1,1 waiting (guess: \"ssh\" passes input on, and the program behind it is not seen)", header())
 	require.Equal(t, "vim-k3f9 rev 13 cursor 1,1 waiting (guess)", header())
 	f.Activity = &protocol.Activity{State: "waiting", LastExit: new(2)}
 	require.Equal(t, "vim-k3f9 rev 14 cursor 1,1 waiting (last exit 2)", header())

@@ -50,8 +50,7 @@ var nextSteps = map[protocol.Code]string{
 	protocol.CodeNoGrant: "call terminal_request_control first",
 	protocol.CodeStaleEpoch: "look with terminal_read, then call terminal_request_control if " +
 		"you still need the keyboard",
-	protocol.CodeScreenChanged: "look at the screen and send again with its rev, if it is still " +
-		"right",
+	protocol.CodeScreenChanged: "look at the screen and send again with its rev, if it is still right",
 	protocol.CodeBlackout: "wait with terminal_wait for=changed: it ends when the user " +
 		"shows the screen again",
 	protocol.CodeSecretPrompt: "terminal_wait for=waiting ends after it",

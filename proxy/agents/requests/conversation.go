@@ -187,7 +187,7 @@ func checkMayTalk(st control.State, agentID string) (control.Agent, error) {
 	case st.OtherProgram != "":
 		return control.Agent{}, &refusal{
 			protocol.CodeOtherProgram,
-			"the grant is for " + st.Program + ", and " + st.OtherProgram + " has the terminal",
+			fmt.Sprintf("the grant is for %q, and %q has the terminal", st.Program, st.OtherProgram),
 		}
 	case st.Paused || st.Occupied || st.Pending.Keys != "":
 		return control.Agent{}, &refusal{

@@ -2,6 +2,7 @@ package requests
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -129,8 +130,8 @@ func pauseRefusal(why error) *refusal {
 // ruleMessage returns the message that a rule of the user keeps the agent out of the foreground
 // program.
 func ruleMessage(st control.State) string {
-	return "the user's rule (" + st.NeverRule + ") keeps you out of " + st.OtherProgram +
-		", which has the terminal"
+	return fmt.Sprintf("the user's rule (%s) keeps you out of %q, which has the terminal",
+		st.NeverRule, st.OtherProgram)
 }
 
 // receiptStatus returns the status, reason and message of a receipt.

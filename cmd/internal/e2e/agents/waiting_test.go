@@ -110,7 +110,7 @@ func TestAnEventLoopWaitsByAGuess(t *testing.T) {
 		return got.Frame
 	}
 	require.Equal(t, "busy", guessed(0, "up").Activity.State)
-	require.Contains(t, w.MustGateway("wait", d.ID, "--waiting"), "waiting (guess: node")
+	require.Contains(t, w.MustGateway("wait", d.ID, "--waiting"), "waiting (guess: \"node\"")
 	after := d.TypeText("t")
 	checkBusy(d, "a tool runs", 1500)
 	w.Write("hold", "")
@@ -189,8 +189,8 @@ func TestWaitingBehindSSHWithoutMarks_Root(t *testing.T) {
 	require.Equal(t, "waiting (guess: relay)", got.Matched)
 	require.Equal(t, "busy", got.Frame.Activity.State)
 	require.Equal(t, protocol.GuessRelay, got.Frame.Activity.Guess)
-	require.Contains(t, w.MustGateway("wait", d.ID, "--waiting"), "waiting (guess: ssh passes input on, and the program behind it is not seen")
-	world.WaitRead(w, d.ID, "waiting (guess: ssh passes input on, and the program behind it is not seen")
+	require.Contains(t, w.MustGateway("wait", d.ID, "--waiting"), "waiting (guess: \"ssh\" passes input on, and the program behind it is not seen")
+	world.WaitRead(w, d.ID, "waiting (guess: \"ssh\" passes input on, and the program behind it is not seen")
 	d.TypeText("while :; do echo more; sleep 0.1; done\r")
 	checkBusy(d, "something is shown all the time", 1500)
 }

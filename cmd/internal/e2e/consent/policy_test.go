@@ -43,7 +43,7 @@ func TestARuleGivesTheKeyboard(t *testing.T) {
 	w.MustGateway("send", id, "--as", "helper", "--text", "echo yes > one; cat > two\n")
 	w.WaitHeard("one", "yes") // and cat has begun, or is about to
 	got = w.Gateway("send", id, "--as", "helper", "--text", "no\n", "--timeout", "300ms")
-	require.Contains(t, got.Err, "the user's rule (config.toml:6) keeps you out of cat")
+	require.Contains(t, got.Err, "the user's rule (config.toml:6) keeps you out of \"cat\"")
 	s.WaitTitle("[helper waits: never in cat]")
 	require.Contains(t, w.Gateway("request", id, "--reason", "more", "--as", "other").Err, "the user's rule (config.toml:6) never gives you the keyboard here")
 	s.Press("C-d")
