@@ -153,7 +153,8 @@ func TestAPersonSitsDownInFrontOfAnAgentsTerminal(t *testing.T) {
 	s.Wait("the agent was here")
 	s.WaitTitle("[claude drives]")
 	s.Typed("stty size\n")
-	s.Wait("24 100") // the newest size counts
+	s.Wait("24 100\nbash-") // the newest size counts
+	a.MustCall("terminal_wait", world.Args{"for": "waiting"})
 	a.MustCall("terminal_read", world.Args{"view": "screen"}, "24 100", "100x24")
 
 	a.MustCall("terminal_send", textOf("echo milk"))
