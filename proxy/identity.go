@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
+	"terminalproxy/proxy/chat/stdio"
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/names"
 	"terminalproxy/proxy/display/notice"
@@ -60,7 +61,7 @@ func (s *session) programEnvironment() []string {
 		env = child.WithoutVariable(os.Environ(), "PROXY_TOKEN_FILE")
 	}
 	if chat := s.conf.Agent.Chat; chat != nil {
-		env = child.WithVariables(env, chat.Env...)
+		env = child.WithVariables(stdio.DropAgentVariables(env), chat.Env...)
 	}
 	return child.WithVariables(env, SessionVariable+"="+s.id)
 }

@@ -242,12 +242,15 @@ func (s *Status) LastSeenMessage() control.SeenMessage {
 func (s *Status) MessageToAnswer(now time.Time) control.SeenMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := &s.inbox
-	if m.onLine == nil || m.onLine != m.current || m.drawn.IsZero() ||
-		now.Sub(m.drawn) < question.MinShown {
-		return control.SeenMessage{}
+	if m := &s.inbox; m.isReadableFor(now, question.MinShown) {
+		return control.SeenMessage{From: m.current.From, At: m.drawn}
 	}
-	return control.SeenMessage{From: m.current.From, At: m.drawn}
+	return control.SeenMessage{}
+}
+
+// isReadableFor reports whether the current message has been on the screen for d.
+func (m *inbox) isReadableFor(now time.Time, d time.Duration) bool {
+	return m.onLine != nil && m.onLine == m.current && !m.drawn.IsZero() && now.Sub(m.drawn) >= d
 }
 
 // noteNotDrawn forgets that the newest line holds a message, because the line is not drawn for now.
@@ -263,8 +266,7 @@ func (s *Status) noteNotDrawn() {
 // could be read.
 func (s *Status) noteKeyLocked(now time.Time) bool {
 	m := &s.inbox
-	if m.onLine == nil || m.onLine != m.current || !s.conf.Line || m.drawn.IsZero() ||
-		now.Sub(m.drawn) < readFor {
+	if !s.conf.Line || !m.isReadableFor(now, readFor) {
 		return false
 	}
 	m.current, m.onLine, m.drawn = nil, nil, time.Time{}
