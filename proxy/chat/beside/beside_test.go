@@ -60,7 +60,7 @@ func TestSentInputStandsAsLongAsItsGrant(t *testing.T) {
 		})
 		a.NoteShown(now, a.Shown().Turn)
 		now = now.Add(2 * time.Second)
-		turn(func() { require.True(t, a.NoteGrantKey(now)) })
+		turn(func() { require.True(t, a.NoteGrantKey(now, false)) })
 		require.Equal(t, control.Granted, a.NewestState().Phase)
 	}
 	person := terminal{s}.StandingCheck()

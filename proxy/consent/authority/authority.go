@@ -96,15 +96,15 @@ func (a *Authority) NoteRemoteTyping(now, at time.Time, by string) error {
 
 // NoteGrantKey tells control that the user pressed the grant key, which gives control, answers a
 // message, or dismisses a prompt for a secret. If the key turns out to be the program's, it acts as
-// NoteKey.
-func (a *Authority) NoteGrantKey(now time.Time) (took bool) {
+// NoteKey. inText is described at [control.Machine.NoteGrantKey].
+func (a *Authority) NoteGrantKey(now time.Time, inText bool) (took bool) {
 	a.noteSleep(now)
-	if a.session.OpenReply(now) {
+	if !inText && a.session.OpenReply(now) {
 		return true
 	}
 	a.UpdateForeground()
 	asked, occupied := a.Secret() != protocol.SecretNone, a.IsLineOccupied()
-	took = a.Machine.NoteGrantKey(now)
+	took = a.Machine.NoteGrantKey(now, inText)
 	if !took {
 		a.session.NoteTyped()
 	}
@@ -113,15 +113,6 @@ func (a *Authority) NoteGrantKey(now time.Time) (took bool) {
 	}
 	if occupied && !a.IsLineOccupied() {
 		a.session.NoteLineShared()
-	}
-	return took
-}
-
-// ConfirmInText tells control that the bytes of the grant key came within a text.
-func (a *Authority) ConfirmInText(now time.Time) (took bool) {
-	a.noteSleep(now)
-	if took = a.Machine.ConfirmInText(now); !took {
-		a.session.NoteTyped()
 	}
 	return took
 }

@@ -57,7 +57,7 @@ func driven(t *testing.T, s *stagedSession, oneProgram bool) (a *Authority, now 
 	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
 	a.NoteShown(now, a.Shown().Turn)
 	now = now.Add(time.Second)
-	require.True(t, a.NoteGrantKey(now))
+	require.True(t, a.NoteGrantKey(now, false))
 	a.PublishChanges(now, 0, 0)
 	s.heard()
 	return a, now
@@ -68,11 +68,11 @@ func TestTheGrantKeyAnswersAMessage(t *testing.T) {
 	s := &stagedSession{}
 	a, now := driven(t, s, false)
 	s.message = true
-	require.True(t, a.NoteGrantKey(now.Add(time.Minute)))
+	require.True(t, a.NoteGrantKey(now.Add(time.Minute), false))
 	require.Empty(t, s.heard())
 	require.False(t, a.State(now.Add(time.Minute)).Paused)
 	s.message = false
-	require.False(t, a.NoteGrantKey(now.Add(time.Minute)))
+	require.False(t, a.NoteGrantKey(now.Add(time.Minute), false))
 	require.Equal(t, []string{"typed"}, s.heard())
 }
 
@@ -86,7 +86,7 @@ func TestAnUnannouncedPromptStopsInputR26(t *testing.T) {
 	require.Equal(t, []string{"secret seen"}, s.heard())
 	require.ErrorIs(t, a.State(now).PauseError(), control.ErrSecret)
 	a.NoteShown(now, a.Shown().Turn)
-	require.True(t, a.NoteGrantKey(now.Add(time.Second)))
+	require.True(t, a.NoteGrantKey(now.Add(time.Second), false))
 	require.Equal(t, []string{"secret dismissed"}, s.heard())
 	require.NoError(t, a.CheckInput(now.Add(time.Second), "a", a.Epoch()))
 }
@@ -117,7 +117,7 @@ func TestTheUsersKeysAreReported(t *testing.T) {
 	now = now.Add(time.Minute)
 	a.OccupyLine(now, "ls", "")
 	a.NoteShown(now, a.Shown().Turn)
-	require.True(t, a.NoteGrantKey(now.Add(time.Second)))
+	require.True(t, a.NoteGrantKey(now.Add(time.Second), false))
 	require.Equal(t, []string{"line shared"}, s.heard())
 	a.NoteKey(now.Add(2 * time.Second))
 	require.Equal(t, []string{"typed"}, s.heard())
@@ -125,7 +125,7 @@ func TestTheUsersKeysAreReported(t *testing.T) {
 	a.PublishChanges(now.Add(3*time.Second), 2, 5)
 	require.Equal(t, []string{"control", "state"}, s.heard())
 	require.Equal(t, 5, a.LastEnd().Unsubmitted)
-	require.False(t, a.NoteGrantKey(now.Add(time.Minute)))
+	require.False(t, a.NoteGrantKey(now.Add(time.Minute), false))
 	require.Equal(t, []string{"typed"}, s.heard(), "the key is the program's")
 }
 
@@ -145,7 +145,7 @@ func TestAWokenComputerWritesNothingR70(t *testing.T) {
 		slept += time.Hour // while no one asked: that is not a grant's time
 		require.NoError(t, a.Request(now, ask))
 		a.NoteShown(now, a.Shown().Turn)
-		require.True(t, a.NoteGrantKey(now.Add(time.Second)))
+		require.True(t, a.NoteGrantKey(now.Add(time.Second), false))
 		require.NoError(t, a.CheckInput(now.Add(time.Minute), "a", a.Epoch()))
 		return a
 	}
@@ -170,7 +170,7 @@ func TestAWokenComputerWritesNothingR70(t *testing.T) {
 	require.NoError(t, a.Request(now, ask))
 	a.NoteShown(now, a.Shown().Turn)
 	slept += time.Hour
-	a.NoteGrantKey(later)
+	a.NoteGrantKey(later, false)
 	require.False(t, a.IsDriven(), "the question was over in the night")
 	_, ok = a.NextTick(later)
 	require.False(t, ok, "an idle session is not woken")
@@ -192,7 +192,7 @@ func TestAGrantIsInForceWhenItIsReported(t *testing.T) {
 	require.NoError(t, a.Request(now, control.Request{ID: "r", Agent: control.Agent{ID: "a"}, Level: protocol.LevelDrive}))
 	a.PublishChanges(now, 0, 0)
 	a.NoteShown(now, a.Shown().Turn)
-	a.NoteGrantKey(now.Add(time.Second))
+	a.NoteGrantKey(now.Add(time.Second), false)
 	a.PublishChanges(now, 0, 0)
 	a.ReclaimKey(now.Add(time.Second))
 	a.PublishChanges(now, 0, 0)

@@ -226,14 +226,9 @@ func (m *Machine) ReclaimKey(now time.Time) (took bool) {
 }
 
 // NoteGrantKey notes that the user pressed the grant key. It is the program's key unless a question
-// has been on the screen long enough.
-func (m *Machine) NoteGrantKey(now time.Time) (took bool) { return m.handleGrantKey(now, false) }
-
-// ConfirmInText notes that the bytes of the grant key came as part of a text, as in a paste. They
-// answer no question, and without a question they are the program's.
-func (m *Machine) ConfirmInText(now time.Time) (took bool) { return m.handleGrantKey(now, true) }
-
-func (m *Machine) handleGrantKey(now time.Time, inText bool) (took bool) {
+// has been on the screen long enough. inText means that its bytes came as part of a text, as in a
+// paste, where they answer nothing.
+func (m *Machine) NoteGrantKey(now time.Time, inText bool) (took bool) {
 	m.Tick(now)
 	if took = m.Queue.NoteGrantKey(now, inText); !took {
 		m.NoteKey(now)

@@ -52,7 +52,7 @@ var (
 	}}
 	pregranted = place{"pregranted", func(*testing.T) *control.Machine {
 		m := menu.reach(nil)
-		m.NoteGrantKey(after(-time.Millisecond))
+		m.NoteGrantKey(after(-time.Millisecond), false)
 		return m
 	}}
 	asked = place{"asked", func(t *testing.T) *control.Machine {
@@ -68,14 +68,14 @@ var (
 	}}
 	granted = place{"granted", func(t *testing.T) *control.Machine {
 		m := asked.reach(t)
-		m.NoteGrantKey(after(-700 * time.Millisecond))
+		m.NoteGrantKey(after(-700*time.Millisecond), false)
 		return m
 	}}
 	longGranted = place{"granted long ago", func(t *testing.T) *control.Machine {
 		m := observing.reach(t)
 		require.NoError(t, m.Request(after(-time.Minute), request("q", ada)))
 		seen(m, after(-time.Minute))
-		m.NoteGrantKey(after(-time.Minute + time.Second))
+		m.NoteGrantKey(after(-time.Minute+time.Second), false)
 		return m
 	}}
 	holding = place{"held input", func(t *testing.T) *control.Machine {
@@ -198,7 +198,7 @@ func walk(r *rand.Rand, m *control.Machine, now time.Time) string {
 		seen(m, now)
 		return "shown"
 	case 3, 4:
-		m.NoteGrantKey(now)
+		m.NoteGrantKey(now, false)
 		return "confirm"
 	case 5:
 		m.NoteKey(now)

@@ -133,9 +133,9 @@ func (p *play) step(s corpus.Step) (answer string) {
 	case "reclaim":
 		return took(m.ReclaimKey(now))
 	case "confirm":
-		return took(m.NoteGrantKey(now))
+		return took(m.NoteGrantKey(now, false))
 	case "confirm-in-text":
-		return took(m.ConfirmInText(now))
+		return took(m.NoteGrantKey(now, true))
 	case "choose":
 		return took(m.ChooseInMenu(now, s.Arg(1)[0]))
 	case "compose":

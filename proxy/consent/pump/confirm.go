@@ -33,12 +33,7 @@ func (p *Pump) endConfirm(now time.Time, alone bool) {
 		return
 	}
 	c.open = false
-	if alone && !c.keyInText {
-		c.took = p.Control.NoteGrantKey(now)
-	} else {
-		c.took = p.Control.ConfirmInText(now)
-	}
-	if !c.took {
+	if c.took = p.Control.NoteGrantKey(now, !alone || c.keyInText); !c.took {
 		p.user = append(p.user, c.key...)
 	}
 	p.user = append(p.user, c.behind...)

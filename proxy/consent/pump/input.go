@@ -124,10 +124,8 @@ type Control interface {
 	// ReclaimKey and NoteGrantKey report whether the key was for the proxy; otherwise it is the
 	// program's.
 	ReclaimKey(now time.Time) (took bool)
-	NoteGrantKey(now time.Time) (took bool)
-	// ConfirmInText is NoteGrantKey for bytes of that key inside a text, as in a paste: they are no
-	// press.
-	ConfirmInText(now time.Time) (took bool)
+	// inText means that the key's bytes came inside a text, as in a paste: they are no press.
+	NoteGrantKey(now time.Time, inText bool) (took bool)
 	NoteKey(now time.Time)
 	Tick(now time.Time)
 	NextTick(now time.Time) (time.Time, bool)

@@ -90,7 +90,7 @@ func (s *session) press(text string) {
 		switch {
 		case took:
 			s.typed += string(rest)
-		case u.Kind == keys.Confirm && s.NoteGrantKey(s.now):
+		case u.Kind == keys.Confirm && s.NoteGrantKey(s.now, false):
 		case u.Kind == keys.Reclaim && s.ReclaimKey(s.now):
 		case u.Kind == keys.Key:
 			s.NoteKey(s.now)
