@@ -76,7 +76,8 @@ type WaitResult struct {
 	// "granted", "refused", ...).
 	Matched string `json:"matched,omitempty"`
 	// Came is the condition that ended a wait with Any or Stop. Stopped is set if it was one of
-	// Stop; Met is then false.
+	// Stop; Met is then false. A wait for text after an input is also stopped, by Waiting, once a
+	// shell waits again whose marks say that the command failed.
 	Came    *Until `json:"came,omitempty"`
 	Stopped bool   `json:"stopped,omitempty"`
 	// Stood is set if the matched text is not new: see [StoodInput].

@@ -32,10 +32,7 @@ func (w *recentWaits) add(over endedWait) {
 	*w = slices.DeleteFunc(*w, func(o endedWait) bool {
 		return o.request.RequestID == over.request.RequestID
 	})
-	if len(*w) >= waitsKept {
-		*w = slices.Delete(*w, 0, 1)
-	}
-	*w = append(*w, over)
+	*w = append((*w)[max(0, len(*w)+1-waitsKept):], over)
 }
 
 // findRepeat returns the end of the wait that m repeats, or nil. A different wait with the same id

@@ -80,7 +80,9 @@ func (d *deliveries) newDelivery(
 		steps:  splitSteps(m),
 	}
 	in.consent.in = in
-	in.conditions = conditions{in: in, byPart: byPart}
+	in.conditions = conditions{
+		in: in, byPart: byPart, ends: make(map[int]*protocol.UntilResult),
+	}
 	in.reply.in = in
 	return in
 }

@@ -31,7 +31,8 @@ func (p *reply) answerWhenSettled(now time.Time, result *protocol.InputResult) {
 	in, m := p.in, p.in.m
 	in.conditions.cancelWait()
 	in.all.encoder.recordLanding(in, result)
-	if result.Status != protocol.StatusWritten && result.UnsubmittedBytes > 0 {
+	written := result.Status == protocol.StatusWritten
+	if !written && result.UnsubmittedBytes > 0 {
 		in.all.line.callWithLeftover(func(line string) {
 			result.LeftOnLine = line
 			p.answerNow(time.Now(), result)
@@ -39,12 +40,12 @@ func (p *reply) answerWhenSettled(now time.Time, result *protocol.InputResult) {
 		return
 	}
 	_, ends := in.conditions.conditionalPart(len(in.steps) + 1)
-	if ends && result.Status == protocol.StatusWritten {
+	if ends && written {
 		p.answerAtCondition(now, result)
 		return
 	}
 	condition, err := snapshot.Compile(protocol.Until{QuietMs: m.SettleMs, Repaints: true})
-	if result.Status != protocol.StatusWritten || m.SettleMs == 0 || err != nil {
+	if !written || m.SettleMs == 0 || err != nil {
 		p.answerNow(now, result)
 		return
 	}

@@ -50,9 +50,9 @@ func (a *unheardAnswers) noteRequest(agentID, requestID string) {
 	a.open[requestID] = agentID
 }
 
-// isAsking reports whether an agent has an open request.
-func (a *unheardAnswers) isAsking(agentID string) bool {
-	return slices.Contains(slices.Collect(maps.Values(a.open)), agentID)
+// hasValue reports whether a map has a value.
+func hasValue(m map[string]string, value string) bool {
+	return slices.Contains(slices.Collect(maps.Values(m)), value)
 }
 
 // abandonedRequests returns an agent's open requests whose answer only a wait can deliver.

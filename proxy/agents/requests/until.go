@@ -95,15 +95,11 @@ func (c *conditions) noteEnd(part int, r snapshot.Result) {
 		Met: r.End == snapshot.Met, Matched: r.Matched, Stood: r.Stood,
 		Line: cutAroundMatch(r.Line, r.Matched),
 	}
-	switch p := c.in.m.Parts[part]; {
-	case !end.Met || len(p.Stop) == 0:
-	case r.Alternative == nil:
+	switch p, came := c.in.m.Parts[part], r.Alternative; {
+	case came != nil:
+		end.Came, end.Stopped, end.Met = &came.Until, came.Stop, !came.Stop
+	case end.Met && len(p.Stop) > 0:
 		end.Came = p.Until
-	default:
-		end.Came, end.Stopped, end.Met = &r.Alternative.Until, r.Alternative.Stop, !r.Alternative.Stop
-	}
-	if c.ends == nil {
-		c.ends = make(map[int]*protocol.UntilResult)
 	}
 	c.ends[part] = end
 }

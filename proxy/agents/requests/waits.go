@@ -2,7 +2,6 @@ package requests
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -174,16 +173,15 @@ func (w *agentWaits) cancelWait(m *protocol.Cancel) {
 		agent, decides := w.deciding[m.RequestID]
 		delete(w.deciding, m.RequestID)
 		if decides && m.Withdraw && !m.Gone &&
-			!slices.Contains(slices.Collect(maps.Values(w.deciding)), agent) {
+			!hasValue(w.deciding, agent) {
 			w.withdrawQuestion(agent)
 		}
 		delete(w.driving, m.RequestID)
 		return
 	}
 	agent := w.answers.markAbandoned(m.RequestID, m.Withdraw)
-	if agent != "" && slices.Contains(slices.Collect(maps.Values(w.deciding)), agent) {
-		isSame := func(other string) bool { return other == agent }
-		w.endFirstWait(isSame, w.answers.takeDecision(agent))
+	if hasValue(w.deciding, agent) {
+		w.endFirstWait(note{to: agent}.isFor, w.answers.takeDecision(agent))
 	}
 }
 
@@ -221,7 +219,7 @@ func (w *agentWaits) endControlWaits(e control.Event, word string, heard bool) {
 		case agent == e.Agent.ID && (e.Granted || e.Reason != protocol.ReasonReplaced):
 			heard, waiting = true, id
 			return word
-		case agent != e.Agent.ID && frees && !w.answers.isAsking(agent):
+		case agent != e.Agent.ID && frees && !hasValue(w.answers.open, agent):
 			w.answers.markDelivered(agent, id, freeKeyboard)
 			return freeKeyboard
 		}
@@ -264,11 +262,10 @@ func (w *agentWaits) sendWaitResult(
 		Notes:     notes,
 	}
 	switch came := r.Alternative; {
-	case r.End != snapshot.Met || len(m.Any)+len(m.Stop) == 0:
-	case came == nil:
-		out.Came = &m.Until
-	default:
+	case came != nil:
 		out.Came, out.Stopped, out.Met = &came.Until, came.Stop, !came.Stop
+	case out.Met && len(m.Any)+len(m.Stop) > 0:
+		out.Came = &m.Until
 	}
 	if !out.Met && !out.Stopped && m.Epoch != 0 && m.Epoch == w.reclaimed {
 		out.Ended = protocol.ReasonReclaimed

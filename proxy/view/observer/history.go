@@ -93,7 +93,7 @@ func (o *Observer) finalHistory() *protocol.Past {
 		FirstLine:  oldest + uint64(start),
 		NextLine:   oldest + uint64(stop), //nolint:gosec // rows of history
 		HiddenText: newest.Hidden,
-		Wraps:      append(newest.Wraps, o.screenWraps(n)...),
+		Wraps:      append(newest.Wraps, o.wrapsOf(len(o.mainLines()), n)...),
 		Older:      o.olderPages(all.Until(start)),
 	}
 	past.Gone = o.model.HistoryBase() + past.Oldest() - oldest
@@ -137,7 +137,7 @@ func (v *shownScreen) excerpt(start, stop int) protocol.Excerpt {
 	}
 	out.Rows = append(out.Rows, main[min(max(start-length, 0), len(main)):min(max(stop-length, 0), len(main))]...)
 	out.Wraps = v.pastWraps(start, min(stop, length))
-	for _, w := range v.screenWraps(length) {
+	for _, w := range v.wrapsOf(len(main), length) {
 		if start <= w.Row && w.Row < stop {
 			out.Wraps = append(out.Wraps, protocol.Wrap{Row: w.Row - start, Blanks: w.Blanks})
 		}
@@ -153,12 +153,6 @@ func (v *shownScreen) pastWraps(start, stop int) (wraps []protocol.Wrap) {
 		}
 	}
 	return wraps
-}
-
-// screenWraps returns the wrapped rows of the main screen, counted from first. It returns nil while
-// the alternate screen is shown.
-func (v *shownScreen) screenWraps(first int) []protocol.Wrap {
-	return v.wrapsOf(len(v.mainLines()), first)
 }
 
 // wrapsOf returns which of the first rows of the shown screen are wrapped, counted from first.

@@ -105,6 +105,13 @@ func (v waitView) ExitStatus() (code int, ok bool) {
 	return v.o.exit.Code, true
 }
 
+// CommandFailed implements [snapshot.View].
+func (v waitView) CommandFailed() bool {
+	w := &v.o.inputWait
+	// with nothing typed since the prompt, that command is the one typed last
+	return w.latest.exit != nil && *w.latest.exit != 0 && w.prompt.writes == w.seen.writes
+}
+
 func (v waitView) InputWait(now time.Time) string {
 	if v.o.exit != nil || v.o.privacy.inGracePeriod(now) {
 		return "" // agents may not type what the program waits for now

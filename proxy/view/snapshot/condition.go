@@ -43,6 +43,9 @@ type View interface {
 	// InputWait returns the word for how the program waits for input, having processed all that was
 	// typed, or "" if it does not wait. now is the time of the check.
 	InputWait(now time.Time) string
+	// CommandFailed reports whether, as InputWait last found, a shell waits whose marks say that the
+	// command typed last has failed.
+	CommandFailed() bool
 }
 
 // kind is the kind of fact that a condition asks for.

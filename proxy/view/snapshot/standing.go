@@ -7,17 +7,20 @@ import (
 	"terminalproxy/protocol"
 )
 
+// commandFailed ends a wait for text after an input as a stop condition does: the shell's marks say
+// that the command failed, and the shell waits again.
+var commandFailed = &Alternative{Stop: true, Until: protocol.Until{Waiting: true}}
+
 // findStanding searches for a text that came with the awaited input before AfterSeq. Such a text
 // ends the wait once the program is known to wait for input again, when no more output is expected;
 // while the program works, the echo of a command line does not tell what the command does. Text
 // from before the input never counts: the PASS of the last run is not one of this run. Without an
-// input, only the echo of what was typed ahead can be such a text.
+// input, only the echo of what was typed ahead can be such a text. If the command failed, the wait
+// ends without the text; after a success something in the background may still print it.
 func (o *waiter) findStanding(v View, w *Waits, now time.Time) {
-	switch {
-	case o.met || o.InputSeq == 0 && o.heldLine == "" || o.alternative != nil && o.alternative.Stop:
-		return
-	case o.searchedRev == v.Rev() || v.InputWait(now) != protocol.MatchedWaiting:
-		return // already searched, or the program works
+	if o.met || o.InputSeq == 0 && o.heldLine == "" || o.alternative != nil && o.alternative.Stop ||
+		o.searchedRev == v.Rev() || v.InputWait(now) != protocol.MatchedWaiting {
+		return // there is nothing to search or it was searched, or the program works
 	}
 	o.searchedRev, w.sawInputWait = v.Rev(), true
 	if o.InputSeq > 0 {
@@ -26,8 +29,12 @@ func (o *waiter) findStanding(v View, w *Waits, now time.Time) {
 	if !o.met && o.heldLine != "" {
 		o.met, o.matched, o.line = true, o.heldMatch, o.heldLine
 	}
-	if o.met {
+	switch {
+	case o.met:
 		o.standing = protocol.StoodInput
+	case o.InputSeq > 0 && v.CommandFailed():
+		o.setFact("", true)
+		o.alternative = commandFailed
 	}
 }
 

@@ -35,7 +35,7 @@ type Result struct {
 	End End
 	// Matched is the text that matched, or the word for the fact: "gone", "quiet", "settled",
 	// "changed", "exit", the word of [View.InputWait], or the one given to [Waits.EndControlWaits].
-	// It is empty unless End is Met.
+	// It is empty unless End is Met, and if a command failed.
 	Matched string
 	// Line is the line that holds Matched, if that is a text, or the cursor's line if the program
 	// waits for input.
@@ -271,7 +271,7 @@ func (w *Waits) finishWaits(over func(*waiter) (Result, bool)) {
 		case !lead.over:
 			lead.over, lead.result = true, result
 			done = append(done, lead)
-		case lead.result.End != Met && result.End == Met:
+		case lead.result.Matched == "" && result.End == Met:
 			lead.result = result
 		}
 	}
@@ -319,12 +319,11 @@ func (w *Waits) isBlindTo(o *waiter) bool {
 // EndControlWaits ends those waits for a decision about control for which wordFor returns a word,
 // as met with that.
 func (w *Waits) EndControlWaits(wordFor func(id string) string) {
-	w.finishWaits(func(o *waiter) (Result, bool) {
-		if o.Condition.kind != kindControl {
-			return Result{}, false
+	w.finishWaits(func(o *waiter) (r Result, over bool) {
+		if o.Condition.kind == kindControl {
+			r = Result{ID: o.ID, Matched: wordFor(o.ID)}
 		}
-		word := wordFor(o.ID)
-		return Result{ID: o.ID, End: Met, Matched: word}, word != ""
+		return r, r.Matched != ""
 	})
 }
 

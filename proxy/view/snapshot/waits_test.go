@@ -28,6 +28,7 @@ type fakeView struct {
 	titled   uint64 // the revision at which
 	exited   bool
 	waiting  string
+	failed   bool  // the command, by the shell's marks
 	read     []int // the rows whose text was asked for
 }
 
@@ -70,6 +71,7 @@ func (v *fakeView) Foreground() string        { return "vim" }
 func (v *fakeView) ExitStatus() (int, bool)   { return 3, v.exited }
 
 func (v *fakeView) InputWait(time.Time) string { return v.waiting }
+func (v *fakeView) CommandFailed() bool        { return v.failed }
 
 // bench is a session's waits with everything around them.
 type bench struct {
@@ -153,6 +155,8 @@ func (b *bench) step(s corpus.Step) {
 	case "title":
 		b.view.rev++
 		b.view.title, b.view.titled = s.Arg(1), b.view.rev
+	case "failed":
+		b.view.failed = true
 	case "waiting":
 		b.view.waiting = s.Arg(1)
 	case "exited":

@@ -15,7 +15,7 @@ import (
 // answer names what met each of them, and what was not typed.
 func TestSteps(t *testing.T) {
 	w, a := world.NewAgent(t, "bash", "vim")
-	w.Write("rc", "PS1='$ '\n")
+	w.Write("rc", strings.Replace(marks, "marks>", "$", 1))
 	step := func(text, until, value string) world.Args {
 		s := world.Args{"text": text, "until": until}
 		if value != "" {
@@ -43,6 +43,12 @@ func TestSteps(t *testing.T) {
 			[]world.Args{step("echo a$((1+1))\n", "text", absent), never},
 			500, true,
 			[]string{"step 1: no match: timeout", "typed: step 1: text (14 bytes), then Enter", "not typed: step 2: text (11 bytes): not sent"},
+		},
+		{
+			"a command that fails",
+			[]world.Args{step("(exit 3)\n", "text", absent), never},
+			200_000, true,
+			[]string{"step 1: stop: waiting", "waiting (last exit 3)", "not typed: step 2"},
 		},
 		{
 			"a stop pattern",
