@@ -97,7 +97,6 @@ func TestFaultyStepsAreNotTyped(t *testing.T) {
 		"steps, step 2: the regular expression does not compile":                               []world.Args{good, {"text": "x", "until": "regex", "value": "("}},
 		"steps, step 1: until is missing":                                                      []world.Args{{"text": "touch never\n"}, good},
 		"steps, step 2: nothing to type":                                                       []world.Args{good, {"until": "waiting"}},
-		"steps, step 1: text or paste, and keys, have no order in one step: use two steps":     []world.Args{{"keys": []string{"ctrl-u"}, "text": "touch never\n"}},
 		"steps, step 1: until exit is for the last step":                                       []world.Args{{"text": "touch never\n", "until": "exit"}, good},
 		`steps: unknown field "wait_for": a step takes text, paste, keys, enter, until, value`: []world.Args{{"text": "touch never\n", "wait_for": "waiting"}, good},
 	} {
