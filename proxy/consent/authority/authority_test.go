@@ -71,9 +71,6 @@ func TestTheGrantKeyAnswersAMessage(t *testing.T) {
 	require.True(t, a.NoteGrantKey(now.Add(time.Minute), false))
 	require.Empty(t, s.heard())
 	require.False(t, a.State(now.Add(time.Minute)).Paused)
-	s.message = false
-	require.False(t, a.NoteGrantKey(now.Add(time.Minute), false))
-	require.Equal(t, []string{"typed"}, s.heard())
 }
 
 // The line settings are checked before each piece, and the user's key lets the agent go on.

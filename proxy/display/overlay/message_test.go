@@ -142,7 +142,10 @@ func TestAnEndThatNoKeyCausedStays(t *testing.T) {
 		l.mustShow(end)
 		l.DismissRemark()
 		l.mustShow("")
-		l.ShowControlChange(over, "", "", "; it typed at 12:40: ls<Enter>")
+		l.ShowControlChange(over, "", "", "; it typed")
+		l.ShowRemoteTyping("phone")
+		require.Contains(t, l.remark, "phone types from a page")
+		l.ShowControlChange(over, "", "", "; it typed")
 		require.NoError(t, l.receive("eve", "hello"))
 		l.mustShow("message from “eve”: “hello”")
 	})
@@ -154,8 +157,7 @@ func TestASecondGrantIsAnnouncedOnOneRow(t *testing.T) {
 	defer l.Close()
 	given := control.Event{Granted: true, Agent: control.Agent{ID: "a", Name: "ada"}, Level: protocol.LevelDrive}
 	l.ShowControlChange(given, "", "", "")
-	line, _, _ := l.draws()
-	require.Contains(t, line, "your own keys pause it")
+	require.Contains(t, l.remark, "your own keys pause it")
 	l.ShowControlChange(given, "", "", "")
 	l.mustShow(`ada drives until you take it back · Ctrl+\`)
 }

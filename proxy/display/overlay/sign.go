@@ -56,7 +56,8 @@ func (s *Status) ShowRemoteTyping(by string) {
 		formatDuration(control.RemoteBlockFor)
 	s.mu.Lock()
 	now := time.Now()
-	other := s.remark != "" && s.remark != text && now.Before(s.remarkEnd)
+	other := s.remark != "" && s.remark != text && now.Before(s.remarkEnd) &&
+		s.remarkEnd.Sub(now) <= TroubleFor // not one that waits for a key
 	fresh := s.remark == text && now.Sub(s.remarkedAt) < RemarkFor // do not redraw for each key
 	s.mu.Unlock()
 	if !other && !fresh {
