@@ -144,7 +144,7 @@ test-page:
 CLIENTS_IN = ./cmd/gateway ./cmd/internal/dev/browser ./cmd/internal/e2e/agents ./cmd/internal/e2e/chat ./cmd/internal/e2e/consent ./cmd/internal/e2e/gateways ./cmd/internal/e2e/session ./proxy ./proxy/terminal/screen
 
 # Those that make test runs without the race detector run without it here, too, and are compiled once. Of the others and of these,
-# one and two packages run at a time: they wait more than they compute.
+# one package at a time runs.
 CLIENTS_PLAIN = $(E2E) ./proxy/terminal/screen
 
 clients: build $(SUM) $(TOOLS)/nfpm-$(NFPM)
@@ -159,7 +159,7 @@ clients-units: $(SUM)
 	$(FLAKY)
 
 clients-built: $(SUM)
-	@CLIENTS=1 SOAK_FIGURES="$$PWD/bin/soak.txt" $(RUN) --packages "$(CLIENTS_PLAIN)" -- $(COMPILE) -p=2 -timeout=60m '-run=$(NEEDS_CLIENT)'
+	@CLIENTS=1 SOAK_FIGURES="$$PWD/bin/soak.txt" $(RUN) --packages "$(CLIENTS_PLAIN)" -- $(COMPILE) -p=1 -timeout=60m '-run=$(NEEDS_CLIENT)'
 	$(FLAKY)
 
 # The same agents in the newest versions that npm has: run it before each release.
