@@ -18,7 +18,7 @@ import (
 // change that needs more takes something away first.
 var tokenBudgets = map[string]int{
 	"cmd": 128104, "gateway": 171313, "protocol": 26540, "proxy": 347865,
-	"tests": 696500, // all tests, and what only tests and developers run
+	"tests": 696600, // all tests, and what only tests and developers run
 }
 
 // budgetSlack is how far a count may lie below its budget, in tokens.

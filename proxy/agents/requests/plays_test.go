@@ -130,6 +130,7 @@ type play struct {
 	signer protocol.Signer  // who ada is
 	no     uint64           // of ada's last message with a number
 	made   protocol.Message // last
+	kept   protocol.Message
 	own    *stagedOwn
 	judged control.Agent // by the user's rules
 }
@@ -335,6 +336,13 @@ func (p *play) step(s corpus.Step) (sends bool) {
 		for range protocol.MaxPaste / protocol.MaxKeys {
 			p.Handle(p.message([]string{"pastes", strings.Repeat("x", protocol.MaxKeys), "more:=true"}))
 		}
+	case "keeps": // the last message
+		p.kept = p.made
+	case "repeats": // the kept one, for the present epoch
+		p.made, sends = p.kept, true
+		p.copyFields(map[string]uint64{"epoch": p.machine.Epoch()}, p.kept)
+		p.signMessage(p.kept, "")
+		p.Handle(p.kept)
 	case "lost": // on its way
 		p.message(s.Words[1:])
 	default:
