@@ -298,7 +298,7 @@ func describeSteps(steps []step) string {
 	for _, s := range steps {
 		switch s.InputKind {
 		case protocol.InputMouse:
-			does += " " + describeWish(s.InputPart) + " "
+			does += describeWish(s.InputPart)
 		case protocol.InputKeys:
 			if pieces, err := keyPieces(s.Data, keys.Modes{}, keys.CtrlKey{}, true); err == nil {
 				does += describePieces(pieces)

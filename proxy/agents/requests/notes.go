@@ -143,7 +143,8 @@ func (p *messenger) showToUser(now time.Time, m *protocol.Note, text string) {
 func (p *messenger) relayToAgent(now time.Time, m *protocol.Note, text string) {
 	by := notice.Person(m.By)
 	ok := p.Pump.Post(func(time.Time) {
-		to := p.Control.MessageRecipient(p.Status.LastSeenMessage())
+		heard, _ := p.Status.LastSeenMessage()
+		to := p.Control.MessageRecipient(heard)
 		p.deliverNote(to, by, text)
 		// The agent gets the message even if the user has no room for it.
 		_ = p.Status.QueueMessage(control.Note{
@@ -180,12 +181,14 @@ func (p *messenger) deliverNote(to control.Agent, by, text string) {
 
 // openMessage implements [Handler.OpenMessage].
 func (p *messenger) openMessage(now time.Time) (took bool) {
-	return p.Control.OpenMessage(now, p.Status.LastSeenMessage(), p.sendMessage)
+	heard, _ := p.Status.LastSeenMessage()
+	return p.Control.OpenMessage(now, heard, p.sendMessage)
 }
 
 // openReply implements [Handler.OpenReply].
 func (p *messenger) openReply(now time.Time) (took bool) {
-	return p.Control.OpenReply(now, p.Status.MessageToAnswer(now).From, p.sendMessage)
+	heard, onLine := p.Status.LastSeenMessage()
+	return onLine && p.Control.OpenReply(now, heard, p.sendMessage)
 }
 
 // sendMessage delivers a message of the user, if it has text.

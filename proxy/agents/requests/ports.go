@@ -134,9 +134,10 @@ type Messages interface {
 	OpenMessage(
 		now time.Time, heard control.SeenMessage, send func(to control.Agent, text string),
 	) (took bool)
-	// OpenReply opens one to an agent whose message is on the screen, unless the user is asked
-	// something.
-	OpenReply(now time.Time, to control.Agent, send func(to control.Agent, text string)) (took bool)
+	// OpenReply opens one to an agent whose message is on the screen.
+	OpenReply(
+		now time.Time, heard control.SeenMessage, send func(to control.Agent, text string),
+	) (took bool)
 	// MessageRecipient returns the agent that the user would write to.
 	MessageRecipient(heard control.SeenMessage) control.Agent
 	// NoteAgent notes an agent that writes or asks in a conversation, and NoteReply how a person
@@ -196,10 +197,9 @@ type Status interface {
 	QueueMessage(n control.Note) error
 	// WithdrawMessage drops a message that is not on the screen yet.
 	WithdrawMessage(noteID string)
-	// LastSeenMessage returns the agent's message that the user saw last.
-	LastSeenMessage() control.SeenMessage
-	// MessageToAnswer returns the agent's message that the user can read now, or zero.
-	MessageToAnswer(now time.Time) control.SeenMessage
+	// LastSeenMessage returns the agent's message that the user saw last, and whether it is on the
+	// line.
+	LastSeenMessage() (heard control.SeenMessage, onLine bool)
 }
 
 // Desk puts programs' questions for secrets to the user. Owned by the pump's goroutine.

@@ -126,10 +126,10 @@ type stagedStatus struct {
 	s *stage
 }
 
-func (stagedStatus) NoteRequest()                         {}
-func (stagedStatus) ShowText(string)                      {}
-func (stagedStatus) LastSeenMessage() control.SeenMessage { return control.SeenMessage{} }
-func (stagedStatus) QueueMessage(control.Note) error      { return nil }
+func (stagedStatus) NoteRequest()                                              {}
+func (stagedStatus) ShowText(string)                                           {}
+func (stagedStatus) LastSeenMessage() (heard control.SeenMessage, onLine bool) { return }
+func (stagedStatus) QueueMessage(control.Note) error                           { return nil }
 
 type stagedRecorder struct{ Recorder }
 

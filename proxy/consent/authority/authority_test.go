@@ -63,14 +63,14 @@ func driven(t *testing.T, s *stagedSession, oneProgram bool) (a *Authority, now 
 	return a, now
 }
 
-// The grant key answers a message on the screen: it is not the program's.
+// The grant key answers a message on the screen, and pauses no agent. In a text it is the program's.
 func TestTheGrantKeyAnswersAMessage(t *testing.T) {
 	s := &stagedSession{}
 	a, now := driven(t, s, false)
-	s.message = true
-	require.True(t, a.NoteGrantKey(now.Add(time.Minute), false))
-	require.Empty(t, s.heard())
-	require.False(t, a.State(now.Add(time.Minute)).Paused)
+	s.message, now = true, now.Add(time.Minute)
+	require.True(t, a.NoteGrantKey(now, false))
+	require.False(t, a.State(now).Paused)
+	require.False(t, a.NoteGrantKey(now, true))
 }
 
 // The line settings are checked before each piece, and the user's key lets the agent go on.

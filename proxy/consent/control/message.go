@@ -40,16 +40,17 @@ func (m *Machine) OpenMessage(
 	return true
 }
 
-// OpenReply opens a message to an agent whose message is on the screen: the user pressed the grant
-// key. It does nothing while the user is asked something.
-func (m *Machine) OpenReply(now time.Time, to Agent, send func(to Agent, text string)) (took bool) {
+// OpenReply opens an answer to an agent's message on the screen: the user pressed the grant key.
+// Before [question.Queue] counts the key as one for the message, nothing opens.
+func (m *Machine) OpenReply(
+	now time.Time, heard SeenMessage, send func(to Agent, text string),
+) (took bool) {
 	m.Tick(now)
-	if m.Current() != nil || to.ID == "" {
-		return false
+	took, answers := m.NoteReplyKey(now, heard.At)
+	if answers {
+		m.Open(now, newMessage(heard.From, send))
 	}
-	m.NoteTyped(now)
-	m.Open(now, newMessage(to, send))
-	return true
+	return took
 }
 
 func newMessage(to Agent, send func(to Agent, text string)) *question.Question {

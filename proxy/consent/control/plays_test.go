@@ -141,7 +141,7 @@ func (p *play) step(s corpus.Step) (answer string) {
 	case "compose":
 		return took(m.OpenMessage(now, control.SeenMessage{From: agent(s.Option("heard")), At: after(p.duration(s.Option("at")))}, func(control.Agent, string) {}))
 	case "reply": // to the message on the screen
-		return took(m.OpenReply(now, agent(s.Arg(1)), func(control.Agent, string) {}))
+		return took(m.OpenReply(now, control.SeenMessage{From: agent(s.Arg(1)), At: after(p.duration(s.Option("at")))}, func(control.Agent, string) {}))
 	case "send":
 		m.AddKey(now, keys.Unit{Kind: keys.Key, Bytes: []byte("x\r")}, false)
 	case "key":

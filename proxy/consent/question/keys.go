@@ -50,6 +50,26 @@ func (q *Queue) NoteGrantKey(now time.Time, inText bool) (took bool) {
 	return true
 }
 
+// NoteReplyKey notes that the user pressed the grant key while they could read an agent's message,
+// since shown. answers means that the key is meant for that, by the times that hold for a question.
+// A key that comes too early is taken, and what is typed after it goes nowhere.
+func (q *Queue) NoteReplyKey(now, shown time.Time) (took, answers bool) {
+	least := MinShown
+	if q.isUnexpected(shown) || q.typed.After(shown) {
+		least = MinShownUnexpected
+	}
+	switch {
+	case q.Current() != nil, q.followed, q.agreed.isRepeated(now),
+		q.isForVanished(now, MinShownUnexpected):
+		return false, false
+	case now.Sub(shown) < least:
+		q.stray = now.Add(strayFor)
+		return true, false
+	}
+	q.agreed, q.stray = press{now, now}, time.Time{}
+	return true, true
+}
+
 // press is a press of a key that may be held.
 type press struct{ began, last time.Time }
 

@@ -239,11 +239,16 @@ func (q *Queue) insert(now time.Time, at int, c *Question) {
 func (q *Queue) Restart(now time.Time) {
 	q.turn++
 	q.begun, q.shown, q.ignored = now, time.Time{}, false
-	recent := isWithin(now, q.last.at, AnotherFor)
-	q.unexpected = recent || isWithin(now, q.typed, TypingFor)
+	q.unexpected = q.isUnexpected(now)
 	c := q.Current()
-	q.another = recent && c != nil && c.Kind == Keyboard &&
+	q.another = isWithin(now, q.last.at, AnotherFor) && c != nil && c.Kind == Keyboard &&
 		q.last.agentID != "" && q.last.agentID != c.Agent.ID
+}
+
+// isUnexpected reports whether the user does not expect a question, or a message, that comes at a
+// time: see [MinShownUnexpected].
+func (q *Queue) isUnexpected(at time.Time) bool {
+	return isWithin(at, q.last.at, AnotherFor) || isWithin(at, q.typed, TypingFor)
 }
 
 // End ends a question, unless that has ended, and counts the answer for its agent. If the user

@@ -55,6 +55,30 @@ func TestEachKindWaitsForEachOtherR71R72(t *testing.T) {
 	}
 }
 
+// A message takes no key that may be meant for the question before it: what the user types then could
+// be a password, and goes nowhere.
+func TestAMessageTakesNoQuestionsPlaceR71R72(t *testing.T) {
+	for first := Keyboard; first <= Confirm; first++ {
+		for _, at := range []time.Duration{100, 450, 900, 1300, 1500} {
+			q, now := new(Queue), time.Unix(1e9, 0)
+			a := New(first, ada, nil)
+			q.Add(now, a)
+			q.NoteShown(now, q.Shown().Turn)
+			now = now.Add(time.Minute)
+			q.End(now, a, Withdrawn, "")
+			pressed := now.Add(at * time.Millisecond)
+			q.AddKey(pressed, keys.Unit{Kind: keys.Confirm, Bytes: []byte("\x07")}, false)
+			took, answers := q.NoteReplyKey(pressed, now)
+			require.Equal(t, at == 1500, answers, first)
+			if !answers {
+				require.True(t, took || q.NoteGrantKey(pressed, false))
+				_, dropped := q.AddKey(pressed, keys.Unit{Kind: keys.Key, Bytes: []byte("secret\r")}, false)
+				require.True(t, dropped)
+			}
+		}
+	}
+}
+
 // A refusal counts for all that the agent asks: what waits, and what it asks next.
 func TestARefusalIsForAllKindsR71(t *testing.T) {
 	q, now := new(Queue), time.Unix(1e9, 0)

@@ -230,27 +230,13 @@ func (s *Status) noteDrawn() {
 	s.answerSender(w, "")
 }
 
-// LastSeenMessage returns the agent's message that the user saw last, or the one on the line.
-func (s *Status) LastSeenMessage() control.SeenMessage {
+// LastSeenMessage returns the agent's message that the user saw last, and whether it is on the line.
+func (s *Status) LastSeenMessage() (control.SeenMessage, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.inbox.lastSeen
-}
-
-// MessageToAnswer returns the agent's message that has been on the line long enough to be read, or
-// zero.
-func (s *Status) MessageToAnswer(now time.Time) control.SeenMessage {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if m := &s.inbox; m.isReadableFor(now, question.MinShown) {
-		return control.SeenMessage{From: m.current.From, At: m.drawn}
-	}
-	return control.SeenMessage{}
-}
-
-// isReadableFor reports whether the current message has been on the screen for d.
-func (m *inbox) isReadableFor(now time.Time, d time.Duration) bool {
-	return m.onLine != nil && m.onLine == m.current && !m.drawn.IsZero() && now.Sub(m.drawn) >= d
+	m := &s.inbox
+	w := m.onLine
+	return m.lastSeen, w != nil && w == m.current && w.From.ID != "" && !m.drawn.IsZero()
 }
 
 // noteNotDrawn forgets that the newest line holds a message, because the line is not drawn for now.
@@ -266,7 +252,8 @@ func (s *Status) noteNotDrawn() {
 // could be read.
 func (s *Status) noteKeyLocked(now time.Time) bool {
 	m := &s.inbox
-	if !s.conf.Line || !m.isReadableFor(now, readFor) {
+	if m.onLine == nil || m.onLine != m.current || !s.conf.Line || m.drawn.IsZero() ||
+		now.Sub(m.drawn) < readFor {
 		return false
 	}
 	m.current, m.onLine, m.drawn = nil, nil, time.Time{}

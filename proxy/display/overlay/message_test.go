@@ -112,7 +112,7 @@ func TestAMissedMessageIsInTheMenu(t *testing.T) {
 	})
 }
 
-// A key answers it once it could be read, and not behind a question.
+// A key answers it while it is on the line.
 func TestAKeyAnswersAnAgentsMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := listening(t)
@@ -121,12 +121,8 @@ func TestAKeyAnswersAnAgentsMessage(t *testing.T) {
 		require.NoError(t, l.QueueMessage(control.Note{Sender: "message from “ada”", From: ada, Text: "which?"}))
 		line, _, _ := l.draws()
 		require.Equal(t, "message from “ada”: “which?” Ctrl+G answers", strings.Join(strings.Fields(line), " "))
-		require.Zero(t, l.MessageToAnswer(time.Now()))
-		time.Sleep(question.MinShown)
-		require.Equal(t, ada, l.MessageToAnswer(time.Now()).From)
-		l.ShowState(asks(question.Keyboard, control.State{Phase: control.Asked, Agent: ada, Reason: "please"}))
-		l.draws()
-		require.Zero(t, l.MessageToAnswer(time.Now()))
+		_, onLine := l.LastSeenMessage()
+		require.True(t, onLine)
 	})
 }
 
@@ -137,9 +133,8 @@ func TestAnEndThatNoKeyCausedStays(t *testing.T) {
 		defer l.Close()
 		over := control.Event{Agent: control.Agent{ID: "a", Name: "ada"}, Reason: protocol.ReasonExpired}
 		l.ShowControlChange(over, "", "", "; it typed at 12:40: ls<Enter>")
-		const end = "time is up: ada no longer has the keyboard; it typed at 12:40: ls<Enter>"
 		time.Sleep(time.Hour)
-		l.mustShow(end)
+		l.mustShow("time is up: ada no longer has the keyboard; it typed at 12:40: ls<Enter>")
 		l.DismissRemark()
 		l.mustShow("")
 		l.ShowControlChange(over, "", "", "; it typed")
@@ -149,17 +144,6 @@ func TestAnEndThatNoKeyCausedStays(t *testing.T) {
 		require.NoError(t, l.receive("eve", "hello"))
 		l.mustShow("message from “eve”: “hello”")
 	})
-}
-
-// The keys are explained once.
-func TestASecondGrantIsAnnouncedOnOneRow(t *testing.T) {
-	l := listening(t)
-	defer l.Close()
-	given := control.Event{Granted: true, Agent: control.Agent{ID: "a", Name: "ada"}, Level: protocol.LevelDrive}
-	l.ShowControlChange(given, "", "", "")
-	require.Contains(t, l.remark, "your own keys pause it")
-	l.ShowControlChange(given, "", "", "")
-	l.mustShow(`ada drives until you take it back · Ctrl+\`)
 }
 
 // Nor does it cover a password prompt, or the words that say how the keyboard is taken back.
@@ -195,6 +179,8 @@ func TestAMessageCoversNoQuestionR46(t *testing.T) {
 		require.Contains(t, line, `Ctrl+\ takes the keyboard back at once`)
 		time.Sleep(RemarkFor)
 		l.mustShow("message from “eve”: “the keyboard is yours”")
+		l.ShowControlChange(control.Event{Granted: true, Agent: ada}, "", "", "")
+		l.mustShow(`ada drives until you take it back · Ctrl+\`) // the keys are explained once
 	})
 }
 

@@ -79,8 +79,8 @@ func (w *wording) askingRemark(state control.State) string {
 	if asked.Level == protocol.LevelType {
 		does = "type"
 	}
-	return "“" + asked.Agent.Name + "” asks to " + does + ": “" + asked.Reason + "”. It waits for " +
-		driver + "; " + w.conf.Reclaim + " stops " + driver + " and asks you"
+	return "“" + asked.Agent.Name + "” asks to " + does + ", and waits: " + w.conf.Reclaim +
+		" stops " + driver + " and asks you. “" + asked.Reason + "”"
 }
 
 // requestRemark is the remark on the end of a request that was not granted, or "".

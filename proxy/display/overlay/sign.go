@@ -37,11 +37,8 @@ func (s *Status) signForms(now time.Time) []string {
 	name := notice.Clean(st.Agent.Name, maxSignName)
 	does, time := s.activity(), s.remainingTime(now, st.Until)
 	asks := ""
-	switch n := st.Asking; {
-	case n == 1:
+	if st.Asking > 0 {
 		asks = " · " + notice.Clean(st.NewestAsking.Agent.Name, maxSignName) + " asks"
-	case n > 1:
-		asks = fmt.Sprintf(" · +%d ask", n)
 	}
 	return []string{
 		s.conf.encode(" " + name + " " + does + time + asks + " · " + s.conf.Reclaim + " "),

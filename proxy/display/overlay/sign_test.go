@@ -28,7 +28,6 @@ func TestTheWordsOfTheSignR69(t *testing.T) {
 		{` claude paused 10 min · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Paused: true, Until: now.Add(10 * time.Minute)}},
 		{` claude waits for vim · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Program: "vim", OtherProgram: "sh"}},
 		{` claude drives · codex asks · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Asking: 1, NewestAsking: control.Request{Agent: control.Agent{Name: "codex"}}}},
-		{` claude drives · +3 ask · Ctrl+\ `, control.State{Level: protocol.LevelDrive, Asking: 3}},
 	} {
 		s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Repaint: func() {}})
 		defer s.Close()

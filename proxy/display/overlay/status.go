@@ -59,6 +59,7 @@ type Config struct {
 // goroutine; a [Painter] draws it.
 type Status struct {
 	wording
+	granted atomic.Bool // a grant was announced in full
 
 	mu          sync.Mutex // guards the fields below, and the state of wording
 	remark      string     // a passing remark
@@ -67,15 +68,14 @@ type Status struct {
 	timer       *time.Timer
 	awayTimer   *time.Timer // remarks that the agent waits for its program
 	bell        bool
-	alert       alert       // waits to be written
-	unreadable  bool        // the newest line had no room for the question
-	unobserved  bool        // no gateway is connected, so no one can look
-	lastRequest time.Time   // when an agent last asked for something
-	secretShown bool        // the present prompt for a secret has been announced
-	begun       bool        // a grant began: unlock the terminal's keyboard, to be sure
-	granted     atomic.Bool // a grant was announced in full
-	sign        sign        // that an agent drives
-	inbox       inbox       // messages to the user
+	alert       alert     // waits to be written
+	unreadable  bool      // the newest line had no room for the question
+	unobserved  bool      // no gateway is connected, so no one can look
+	lastRequest time.Time // when an agent last asked for something
+	secretShown bool      // the present prompt for a secret has been announced
+	begun       bool      // a grant began: unlock the terminal's keyboard, to be sure
+	sign        sign      // that an agent drives
+	inbox       inbox     // messages to the user
 }
 
 // New returns a status without texts.

@@ -56,10 +56,12 @@ var runs = []struct{ label, pkg, bench, benchtime string }{
 	{busyLabel, builtPackage, onPath, "1x"},
 }
 
-// busyLabel is the label of the run beside busyLoops. The names of its figures begin with "Busy/".
 const (
+	// busyLabel is the label of the run beside busy loops. The names of its figures begin with
+	// "Busy/".
 	busyLabel = "the first ones, beside two busy loops"
-	busyLoops = 2
+	// besideLoops is a script that runs its arguments beside them.
+	besideLoops = `trap 'kill $(jobs -p)' EXIT; for n in 1 2; do while :; do :; done & done; "$@"`
 )
 
 func main() {
@@ -114,22 +116,12 @@ func run(raw string, write bool) error {
 // runBenchmarks returns what the benchmarks print, with "Busy/" before their names if they ran
 // beside busy loops.
 func runBenchmarks(pkg, bench, benchtime string, busy bool) ([]byte, error) {
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop() // kills the loops
-	loops := 0
+	args := []string{"go", "test", "-run", "^$", "-bench", bench, "-benchtime", benchtime, pkg}
 	if busy {
-		loops = busyLoops
+		args = append([]string{"sh", "-c", besideLoops, "sh"}, args...)
 	}
-	for range loops {
-		loop := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
-		if err := loop.Start(); err != nil {
-			return nil, err
-		}
-		defer loop.Wait() //nolint:errcheck // it is killed
-		defer stop()
-	}
-	args := []string{"test", "-run", "^$", "-bench", bench, "-benchtime", benchtime, pkg}
-	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // from the list
+	//nolint:gosec // from the list
+	cmd := exec.CommandContext(context.Background(), args[0], args[1:]...)
 	out, err := cmd.CombinedOutput()
 	if busy {
 		out = bytes.ReplaceAll(out, []byte("\nBenchmark"), []byte("\nBenchmarkBusy/"))

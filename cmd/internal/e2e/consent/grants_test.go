@@ -108,7 +108,7 @@ func TestGrantDriveIsForTheFirstThatAsks(t *testing.T) {
 	w, s, id := world.StartListener(t, 120, 24, "--agent --grant drive")
 	w.RequestGrant(id, "--as", "first")
 	asking := w.Start("gateway", "request", id, "--reason", "me too", "--as", "second")
-	s.Wait("“second” asks to drive: “me too”. It waits for first")
+	s.Wait("“second” asks to drive, and waits: ")
 	s.Wait("first drives · second asks")
 	require.Equal(t, 4, w.Gateway("send", id, "--as", "second", "--text", "x").Status)
 	w.MustGateway("release", id, "--as", "first")
