@@ -369,7 +369,7 @@ func (p *play) state() string {
 	return strings.Join(words, " ")
 }
 
-// answers describes what is sent at once, and returns the words of the last refusal.
+// answers describes the messages that the handler has sent, and returns the text of the last refusal.
 func (p *play) answers() (all, says string) {
 	var each []string
 	for _, m := range p.sent {

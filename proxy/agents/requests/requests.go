@@ -110,8 +110,8 @@ func (h *Handler) Reclaim(now time.Time, by string) { h.decisions.reclaim(now, b
 // goroutine.
 func (h *Handler) OpenMessage(now time.Time) (took bool) { return h.messenger.openMessage(now) }
 
-// OpenReply opens an answer to the agent's message that is on the screen, if there is one. It runs
-// on the pump's goroutine.
+// OpenReply opens a line for the user's answer if an agent's message is on the screen. It runs on
+// the pump's goroutine.
 func (h *Handler) OpenReply(now time.Time) (took bool) { return h.messenger.openReply(now) }
 
 // ControlEvent reports a change of control to agents, recorder and user. It runs on the pump's

@@ -37,8 +37,7 @@ type Session interface {
 	NoteSecretDismissed()
 	// NoteLineShared notes that the user lets agents type on a line not yet submitted.
 	NoteLineShared()
-	// OpenReply opens the user's answer to an agent's message that is on the screen, if there is
-	// one.
+	// OpenReply opens a line for the user's answer if an agent's message is on the screen.
 	OpenReply(now time.Time) (took bool)
 	// NoteTyped notes that the user typed for the program, and NoteTypedElsewhere that a person who
 	// is not at the terminal did.

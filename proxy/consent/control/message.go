@@ -40,8 +40,8 @@ func (m *Machine) OpenMessage(
 	return true
 }
 
-// OpenReply opens an answer to an agent's message on the screen: the user pressed the grant key.
-// Before [question.Queue] counts the key as one for the message, nothing opens.
+// OpenReply opens a line for an answer to an agent's message on the screen: the user pressed the
+// grant key. It opens nothing while the key may be meant for something else.
 func (m *Machine) OpenReply(
 	now time.Time, heard SeenMessage, send func(to Agent, text string),
 ) (took bool) {

@@ -72,8 +72,7 @@ func TestARemotePersonWritesToTheAgent(t *testing.T) {
 	s.QuitProgram("\x04")
 }
 
-// The answer goes to the agent that spoke, not to the one that drives, nor to any other. It stops
-// none.
+// The answer goes to the agent that spoke and to no other. The agent that drives goes on.
 func TestTheUsersAnswerGoesToTheAgentThatSpoke(t *testing.T) {
 	w, s, id := world.StartListener(t, 100, 16, "--agent --grant drive")
 	a := w.Agent("codex", world.Eras[1])
