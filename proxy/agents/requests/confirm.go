@@ -289,12 +289,8 @@ func describePieces(pieces []pump.Piece) string {
 	return keys.FormatPieces(all...)
 }
 
-// maxDescription bounds the description of input that is not yet encoded, in characters.
-const maxDescription = 120
-
 // describeSteps describes to the user what steps would send.
-func describeSteps(steps []step) string {
-	does := ""
+func describeSteps(steps []step) (does string) {
 	for _, s := range steps {
 		switch s.InputKind {
 		case protocol.InputMouse:
@@ -307,7 +303,7 @@ func describeSteps(steps []step) string {
 			does += keys.FormatPieces([]byte(lineEnds.Replace(s.Data)))
 		}
 	}
-	return notice.Clean(does, maxDescription)
+	return does
 }
 
 // lineBefore describes to the user what an agent has on the program's line.

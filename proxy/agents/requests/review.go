@@ -5,6 +5,7 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/pump"
+	"terminalproxy/proxy/display/notice"
 	"terminalproxy/proxy/view/snapshot"
 )
 
@@ -338,9 +339,11 @@ func (r *review) checkLine(now time.Time) (found reviewEvent, err error) {
 		if in.group == 0 {
 			in.group = in.Program.ForegroundGroup()
 		}
-		if blocked.Types = describeSteps(in.steps); r.left != nil {
-			blocked.Types = describePieces(r.left)
+		types := describeSteps(in.steps)
+		if r.left != nil {
+			types = describePieces(r.left)
 		}
+		blocked.Types = notice.Reason(types)
 		return lineOccupied, blocked
 	}
 	if r.beginsStep() && in.group != 0 && in.group != in.Program.ForegroundGroup() {

@@ -42,9 +42,9 @@ func (t *typedTally) summarize(e control.Event) string {
 	case t.inputs == 0, e.Request, !byItself:
 		return ""
 	case t.inputs == 1:
-		return fmt.Sprintf("; it typed at %s: %s", at, t.last)
+		return fmt.Sprintf("; it typed at %s: “%s”", at, t.last)
 	default:
-		return fmt.Sprintf("; %d inputs, the last at %s: %s", t.inputs, at, t.last)
+		return fmt.Sprintf("; %d inputs, the last at %s: “%s”", t.inputs, at, t.last)
 	}
 }
 
@@ -81,7 +81,7 @@ func (in *delivery) announceTyped(r pump.Receipt) {
 	if in.shown.cut {
 		text += "…"
 	}
-	tally.last = notice.Clean(text, maxTallied)
+	tally.last = notice.Foreign(text, maxTallied)
 	name := in.Control.LastEnd().Agent.Name
 	if st := in.Control.State(time.Now()); st.Agent.ID == in.m.AgentID {
 		name = st.Agent.Name

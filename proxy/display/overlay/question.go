@@ -69,7 +69,7 @@ func (w *wording) wordQuestion(cols, rows int) asking {
 	case question.Line:
 		text, lets := "“"+st.Agent.Name+"” waits for your line", w.grantLabel()+" lets it type"
 		return asking{
-			text: text + ", to type " + st.Types, keys: answer(lets, " stops it"),
+			text: text + ", to type “" + st.Types + "”", keys: answer(lets, " stops it"),
 			rows: min(rows-1, remarkRows), parts: []string{text, lets},
 			short: []string{text + " · " + lets},
 		}
