@@ -35,7 +35,7 @@ func TestAnUnsubmittedLineHoldsTheAgentR63(t *testing.T) {
 			s.Typed(c.mine)
 			s.Wait(c.mine)
 			sending := w.Start("gateway", "send", id, "--as", "codex", "--text", c.theirs, "--enter", "--timeout", "5m")
-			s.Wait(world.WaitsLine + ", to type “\"" + c.theirs)
+			s.Wait(world.WaitsLine)
 			world.WaitRead(w, id, "held: the user has not submitted the line ")
 			require.NotContains(t, w.MustGateway("read", id), c.theirs)
 			s.Typed("end")

@@ -17,7 +17,7 @@ func (s *Terminal) RunGranted(level, program, ready string) (id string) {
 
 const (
 	PlainBash = "bash --noprofile --rcfile rc -i"
-	WaitsLine = "“codex” waits for your line"
+	WaitsLine = "“codex” waits for your line, to type “"
 	AtPrompt  = `[$#%>] *\n` // of a shell, of root or not
 )
 
