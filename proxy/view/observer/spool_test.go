@@ -1,6 +1,7 @@
 package observer
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -120,6 +121,24 @@ func TestNothingSettlesWhileOutputWaits(t *testing.T) {
 		time.Sleep(time.Second)
 		require.Equal(t, []string{"two", "two*"}, s.publishedRows())
 	})
+}
+
+// A piece that is fed while more output comes keeps its bytes, also if a post cut its block.
+func TestAPieceIsNotOverwritten(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	var s spool
+	var in, out []byte
+	for range 500 {
+		b := s.takePiece(r.Uint64N(2 * blockSize))
+		p := bytes.Repeat([]byte{byte(r.Uint32())}, r.IntN(blockSize))
+		in = append(in, p...)
+		s.add(p)
+		if b != nil {
+			out = append(out, b...)
+			s.recycle(b)
+		}
+	}
+	require.True(t, bytes.HasPrefix(in, out))
 }
 
 // A full spool is taken for a model that has a viewer now, though it had none when it was filled.
