@@ -194,6 +194,16 @@ func (c *scene) waitForRow(text string, holds bool) {
 	}
 }
 
+// typeKeys types as the person, and returns once the pump has the keys: an agent's input comes after
+// them.
+func (c *scene) typeKeys(keys string) {
+	c.p.t.Helper()
+	count := func() uint64 { return c.s.requests.Line().Tracker.TypedLine().Keys() }
+	before := count()
+	c.p.types(c.id, keys)
+	require.Eventually(c.p.t, func() bool { return count() > before }, fake.Soon, time.Millisecond, keys)
+}
+
 // rev returns the screen's revision.
 func (c *scene) rev() (rev uint64) {
 	c.s.observer.Call(func(time.Time) { rev = c.s.observer.Model().Rev() })
@@ -224,7 +234,7 @@ func TestTheScenesOfAPair(t *testing.T) {
 				}
 				for i, burst := range bursts {
 					before := c.rev()
-					c.p.types(c.id, burst)
+					c.typeKeys(burst)
 					if a.shows != "" {
 						require.Eventually(t, func() bool { return c.rev() > before }, fake.Soon, time.Millisecond, burst)
 					}
@@ -242,6 +252,7 @@ func TestTheScenesOfAPair(t *testing.T) {
 				r := c.receipt(c.typeParts(text(fmt.Sprintf(p.probe, n)), named("enter")))
 				require.Equal(t, protocol.StatusWritten, r.Status, "%s: %s", a.name, r.Message)
 				c.p.waitForText(fmt.Sprintf("ag-%d-2", n))
+				c.readScreen() // the receipt's frame may have no prompt yet
 				if !p.ticks {
 					require.Equal(t, asked, c.questions(), "%s: the user was asked", a.name)
 				}
@@ -256,11 +267,11 @@ func TestAnEditorThatKeepsTheLineAtAnInterrupt(t *testing.T) {
 	c.p.waitForText("sqlite>")
 	c.p.attaches(c.id, 100, 24)
 	c.readScreen()
-	c.p.types(c.id, "select 1 +")
+	c.typeKeys("select 1 +")
 	c.p.waitForText("select 1 +")
-	c.p.types(c.id, "\x03")
+	c.typeKeys("\x03")
 	m := c.typeParts(text(" 1;"), named("enter"))
 	hear(c.p, func(m *protocol.Snapshot) bool { return m.Keyboard.HeldWhy == protocol.HeldLine })
-	c.p.types(c.id, "\x15")
+	c.typeKeys("\x15")
 	require.Equal(t, protocol.StatusWritten, c.receipt(m).Status)
 }

@@ -81,7 +81,7 @@ func TestHeldInputAnswersNothingUnseen(t *testing.T) {
 			}
 			s.readScreen()
 			for _, burst := range c.user {
-				s.p.types(s.id, burst)
+				s.typeKeys(burst)
 			}
 			m := s.typeParts(c.parts...)
 			if c.after != "" {
