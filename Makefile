@@ -115,6 +115,9 @@ NEEDS_ROOT   = _Root(Client)?$$
 
 # The end-to-end tests wait more than they compute, so the others run beside them. What runs without the race
 # detector is built with the flags of build, so that nothing is compiled twice.
+# A program with the race detector waits a second before it exits, in case its goroutines go on. The tests wait for theirs.
+test-units clients-units: export GORACE := atexit_sleep_ms=0
+
 test: $(SUM)
 	@command -v tmux >/dev/null || { echo "test: tmux is missing, and most tests need it: install it first" >&2; exit 1; }
 	@CGO_ENABLED=1 go env CC | xargs -n 1 sh -c 'command -v "$$0"' >/dev/null || { echo "test: the race detector needs a C compiler: install gcc and libc6-dev first" >&2; exit 1; }
