@@ -23,11 +23,8 @@ const (
 	hostedInterval = 500 * time.Millisecond
 )
 
-// NewHost makes a host, which starts sessions like those of [Run] on terminals of their own.
-func NewHost(conf headless.Config, taste Taste) *headless.Host { return NewChatHost(conf, taste, nil) }
-
-// NewChatHost makes a host for one program. with is the conversation with that program, and may be
-// nil.
+// NewChatHost makes a host, which starts sessions like those of [Run] on terminals of their own.
+// With a conversation it is for one program; with may be nil.
 func NewChatHost(conf headless.Config, taste Taste, with *Chat) *headless.Host {
 	return headless.New(conf, runHosted(conf, taste, with))
 }

@@ -106,7 +106,7 @@ func (p *fakePeer) waitForText(text string) {
 // run runs a host until the test's end, which waits for everything that it started.
 func (g *fakeGateway) run(conf headless.Config) *headless.Host {
 	g.t.Helper()
-	return g.serve(conf, func(conf headless.Config) *headless.Host { return NewHost(conf, Taste{}) })
+	return g.serve(conf, func(conf headless.Config) *headless.Host { return NewChatHost(conf, Taste{}, nil) })
 }
 
 // serve is run for a host that is made by newHost.

@@ -3,6 +3,8 @@ package line
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // prompts holds the last known prompts of a few foreground groups, newest first.
@@ -105,6 +107,17 @@ func readKept(s Screen, begun Start) Buffer {
 		return Buffer{} // behind output that began like the prompt and did not end its row
 	}
 	return b
+}
+
+// isProposed reports whether the cursor is behind a word, and was not at the prompt of a submitted
+// line: bash's read -e -i and zsh's vared let the user edit a text.
+func isProposed(s Screen, begun Start) bool {
+	return begun.hasPrompt() && endsInWord(ReadPausedRow(s).Prompt) && !endsInWord(begun.Row.Prompt)
+}
+
+func endsInWord(text string) bool {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
 // unknownPrompt resembles no real prompt.

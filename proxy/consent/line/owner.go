@@ -67,8 +67,14 @@ func OwnerOf(s Screen, d Activity, t Typed) (Owner, Buffer) {
 	case opened && isContinued(s, t.open):
 		return Taken, ReadBuffer(s, t.open)
 	case d.HasProcessedKeys():
-		// Text that an agent typed since then is its own.
-		if kept := readKept(s, t.open); opened && !t.Line.Set && !kept.Empty() {
+		if !opened || t.Line.Set { // text that an agent typed since then is its own
+			break
+		}
+		kept := readKept(s, t.open)
+		if kept.Empty() && d.Prompt == Editor && isProposed(s, t.open) {
+			kept = ReadBuffer(s, Start{})
+		}
+		if !kept.Empty() {
 			return Taken, kept
 		}
 	case opened && !t.Own.Set, t.Own.Set && t.Group == d.Group && d.Prompt == Editor:

@@ -23,15 +23,6 @@ func Rows(cols, most int, text, keys string) string {
 	return " " + strings.Join(append(body, foot...), "\n ")
 }
 
-// Fits reports whether Rows shows all of the text.
-func Fits(cols, most int, text, keys string) bool {
-	if displaywidth.String(text) <= cols-displaywidth.String(keys)-3 {
-		return true
-	}
-	body, _ := foldRows(max(1, cols-2), most, text, keys)
-	return body != nil && len(body) >= len(wrapText(text, max(1, cols-2)))
-}
-
 // LayOutWhole lays out text on at most most rows of cols columns, if all of it fits without
 // breaking a word.
 func LayOutWhole(cols, most int, text string) (rows string, ok bool) {

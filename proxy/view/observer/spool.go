@@ -69,7 +69,7 @@ func (s *spool) takePiece(limit uint64) []byte {
 	}
 	b := s.blocks[0][s.off:]
 	if uint64(len(b)) > limit {
-		s.off += int(limit) //nolint:gosec // less than the length of b
+		s.off += int(limit)    //nolint:gosec // less than the length of b
 		return b[:limit:limit] // without the capacity of the block, which still waits
 	}
 	s.off = 0

@@ -40,10 +40,6 @@ type Place struct{ Line, Offset int }
 // Nowhere is the place of a text to which nothing is added.
 var Nowhere = Place{Line: -1}
 
-// Find appends to dst the spans to cover in consecutive lines, in order. A line is a logical one,
-// rows joined where they wrap. Ordinary lines cost about a nanosecond a byte.
-func Find(dst []Span, lines []string, at Place) []Span { return find(dst, lines, at, nil) }
-
 func find(dst []Span, lines []string, at Place, seen *Seen) []Span {
 	loadRules()
 	f := finder{spans: dst}
@@ -62,10 +58,6 @@ func find(dst []Span, lines []string, at Place, seen *Seen) []Span {
 	}
 	return f.spans
 }
-
-// Text covers the secrets in text, line by line, and counts them. at is the offset where the
-// program is printing, -1 if it is not.
-func Text(text string, at int) (covered string, n int) { return (*Own)(nil).Text(text, at) }
 
 // Cover replaces line[from:to] by marks, one for each column. It ignores offsets beyond the line.
 func Cover(line string, from, to int) string {

@@ -52,7 +52,7 @@ func (r *Rows) AppendCovers(dst []CoverOf, first int) []CoverOf {
 		lines, starts = append(lines, r.joinRows(row, last)), append(starts, row)
 		row = last + 1
 	}
-	for _, span := range r.Own.Find(nil, lines, place) {
+	for _, span := range r.Own.Find(nil, lines, place, nil) {
 		dst = r.splitSpan(dst, span, starts[span.Line], first)
 	}
 	return dst

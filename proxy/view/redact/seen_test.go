@@ -30,7 +30,7 @@ func TestTheCacheChangesNothing(t *testing.T) {
 		}
 		text := strings.Join(lines, "\n")
 		at := r.IntN(len(text)+2) - 1
-		want, n := Text(text, at)
+		want, n := (*Own)(nil).Text(text, at)
 		got, m := (*Own)(nil).TextSeen(&seen, text, at)
 		require.Equal(t, want, got)
 		require.Equal(t, n, m)

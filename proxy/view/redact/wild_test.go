@@ -63,7 +63,7 @@ func TestSecretsR76(t *testing.T) {
 	require.GreaterOrEqual(t, len(lines), 60)
 	for _, marked := range lines {
 		line, part := secret(marked)
-		got, n := redact.Text(line, -1)
+		got, n := none.Text(line, -1)
 		assert.Equal(t, strings.Replace(line, part, strings.Repeat("•", len(part)), 1), got)
 		require.Equal(t, 1, n, line)
 	}
@@ -73,11 +73,11 @@ func TestSecretsR76(t *testing.T) {
 func TestCleanR76(t *testing.T) {
 	lines := corpus(t, "clean.txt")
 	for _, line := range lines {
-		got, n := redact.Text(line, -1)
+		got, n := none.Text(line, -1)
 		assert.Equal(t, line, got)
 		require.Zero(t, n)
 	}
-	got, _ := redact.Text(strings.Join(lines, "\n"), -1)
+	got, _ := none.Text(strings.Join(lines, "\n"), -1)
 	require.Equal(t, strings.Join(lines, "\n"), got, "all of it on one screen")
 }
 
@@ -90,7 +90,7 @@ func TestOurOwnSourceStaysR76(t *testing.T) {
 			if strings.Contains(line, redact.Mark) || strings.Contains(line, "://") {
 				continue
 			}
-			got, _ := redact.Text(line, -1)
+			got, _ := none.Text(line, -1)
 			require.Equal(t, line, got, "%s:%d", name, i+1)
 		}
 	}
@@ -112,7 +112,7 @@ func TestHalfPaintedR76(t *testing.T) {
 			}
 		}
 		for n := at + seen + 1; n < at+len(part); n++ {
-			got, _ := redact.Text(line[:n], n)
+			got, _ := none.Text(line[:n], n)
 			if part[0] == 'e' || strings.Contains(line, "okta") || strings.Contains(line, "set-cookie") || strings.Contains(line, "DATADOG") || strings.Contains(line, "cloudflare") || strings.Contains(line, "correct.") {
 				break
 			}
@@ -127,15 +127,15 @@ func TestHalfPaintedR76(t *testing.T) {
 
 // A token keeps its columns behind wide characters; the caller knows where it wraps.
 func TestColumnsR76(t *testing.T) {
-	got, n := redact.Text("日本語 password=hünter2日本 x", -1)
+	got, n := none.Text("日本語 password=hünter2日本 x", -1)
 	require.Equal(t, 1, n)
 	require.Equal(t, "日本語 password=••••••••••• x", got)
 }
 
 func TestACertificateIsNotAKeyR76(t *testing.T) {
 	block := "-----BEGIN CERTIFICATE-----\n" + body + "\n" + body + "\n-----END CERTIFICATE-----\n"
-	got, _ := redact.Text(block, -1)
+	got, _ := none.Text(block, -1)
 	require.Equal(t, block, got)
-	got, _ = redact.Text(block+"\n"+body, -1)
+	got, _ = none.Text(block+"\n"+body, -1)
 	require.Equal(t, block+"\n"+strings.Repeat("•", len(body)), got, "what comes after it may be one")
 }
