@@ -133,10 +133,8 @@ func TestAPieceIsNotOverwritten(t *testing.T) {
 		p := bytes.Repeat([]byte{byte(r.Uint32())}, r.IntN(blockSize))
 		in = append(in, p...)
 		s.add(p)
-		if b != nil {
-			out = append(out, b...)
-			s.recycle(b)
-		}
+		out = append(out, b...)
+		s.recycle(b)
 	}
 	require.True(t, bytes.HasPrefix(in, out))
 }

@@ -115,7 +115,6 @@ func TestEnterThatSubmitsNothingR63(t *testing.T) {
 		"zsh, print -z":        {"zsh -f", world.AtPrompt, []string{"print -z echo pushed"}, "echo pushed"},
 		"zsh, push-line":       {"zsh -f", world.AtPrompt, []string{"keys:echo held", "key:Escape", "key:q", "true"}, "echo held"},
 		"zsh, a widget":        {"zsh -f", world.AtPrompt, []string{"refuse() { }; zle -N accept-line refuse", "echo kept"}, "echo kept"},
-		"bash, read -e -i":     {world.PlainBash, `\$`, []string{"read -e -i proposed x"}, "proposed"},
 		"bash, read -e -p -i":  {world.PlainBash, `\$`, []string{"read -e -p 'name: ' -i proposed x"}, "name: proposed"},
 		"zsh, vared":           {"zsh -f", world.AtPrompt, []string{"x=proposed; vared x"}, "proposed"},
 		"fish, a syntax error": {"fish --no-config", world.AtPrompt, []string{"end"}, "end"},
