@@ -64,7 +64,7 @@ func room(path string) (top, sub string) {
 // those on lower floors. The wings of one floor do not import each other.
 var floors = map[string][][]string{
 	"proxy": {
-		{"terminal", "link", "heap"},
+		{"terminal", "link"},
 		{"consent"},
 		{"view", "display"},
 		{"chat", "record", "detached"},

@@ -13,7 +13,6 @@ import (
 	"terminalproxy/proxy/consent/names"
 	"terminalproxy/proxy/display/notice"
 	"terminalproxy/proxy/display/overlay"
-	"terminalproxy/proxy/heap"
 	"terminalproxy/proxy/link"
 	"terminalproxy/proxy/terminal/child"
 )
@@ -192,7 +191,7 @@ func (s *session) helloMessages() []protocol.Message {
 
 // handleMessage handles a message from the gateway.
 func (s *session) handleMessage(m protocol.Message) {
-	heap.NoteUse()
+	noteMemoryUse()
 	s.events.Handle(m)
 	s.requests.Handle(m)
 }

@@ -13,7 +13,6 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/detached/keep"
-	"terminalproxy/proxy/heap"
 	"terminalproxy/proxy/terminal/child"
 	"terminalproxy/proxy/terminal/watchdog"
 )
@@ -310,7 +309,7 @@ func (l *life) resizeProgram(now time.Time) {
 		s.log.Info("resize", "error", err)
 	}
 	if s.link != nil {
-		heap.NoteUse()
+		noteMemoryUse()
 		s.link.Send(&protocol.Resize{ID: protocol.NewID(), SessionID: s.id, Cols: cols, Rows: rows})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"terminalproxy/proxy/consent/pump"
 	"terminalproxy/proxy/consent/secretprompt"
 	"terminalproxy/proxy/display/notice"
-	"terminalproxy/proxy/heap"
 	"terminalproxy/proxy/record/recording"
 	"terminalproxy/proxy/terminal/child"
 	"terminalproxy/proxy/terminal/keys"
@@ -264,7 +263,7 @@ func (o *observed) NoteOutput() {
 }
 
 // NoteMemoryUse implements [observer.Session].
-func (o *observed) NoteMemoryUse() { heap.NoteUse() }
+func (o *observed) NoteMemoryUse() { noteMemoryUse() }
 
 func (o *observed) NoteTitleChange() { o.s.copier.Repaint() }
 

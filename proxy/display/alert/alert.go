@@ -52,7 +52,7 @@ func kindOf(names ...string) Kind {
 
 // Terminal describes the user's terminal.
 type Terminal struct {
-	// Env is the environment; nil is an empty one.
+	// Env is the environment.
 	Env func(string) string
 	// Forced sends OSC 9 to an unknown terminal.
 	Forced bool
@@ -67,18 +67,12 @@ const tmuxPatience = time.Second
 // Bytes returns the bytes that make the terminal show text, or nil if the terminal cannot. Inside
 // tmux it asks tmux, which may take a moment.
 func (t Terminal) Bytes(text string) []byte {
-	env := func(name string) string {
-		if t.Env == nil {
-			return ""
-		}
-		return t.Env(name)
-	}
-	if env("TMUX") == "" {
-		return t.controlString(kindOf(env("TERM"), env("TERM_PROGRAM"), env("LC_TERMINAL")), text)
+	if t.Env("TMUX") == "" {
+		return t.controlString(kindOf(t.Env("TERM"), t.Env("TERM_PROGRAM"), t.Env("LC_TERMINAL")), text)
 	}
 	ask := t.Tmux
 	if ask == nil {
-		ask = func(ctx context.Context) ([]string, bool) { return askTmux(ctx, env("TMUX_PANE")) }
+		ask = func(ctx context.Context) ([]string, bool) { return askTmux(ctx, t.Env("TMUX_PANE")) }
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tmuxPatience)
 	defer cancel()

@@ -37,7 +37,6 @@ func TestWhichTerminalTakesWhat(t *testing.T) {
 		{env("TERM", "xterm-256color"), ""},
 		{env("TERM", "linux"), ""},
 		{env("TERM", "screen-256color", "STY", "1.x"), ""},
-		{nil, ""},
 	} {
 		require.Equal(t, c.want, string(alert.Terminal{Env: c.env}.Bytes(says)))
 	}

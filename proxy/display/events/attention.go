@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/display/remind"
 )
 
 // Handle notes whether a page shows the screen, from a message of the gateway. It and NoteUnreached
@@ -42,12 +41,12 @@ func (t *Reporter) lastLook() time.Time {
 
 // remindUser notifies the user that an agent waits: its name and the session, without text of the
 // screen or of the agent.
-func (t *Reporter) remindUser(q remind.Question) {
+func (t *Reporter) remindUser(q openQuestion) {
 	act := " asks in "
-	if q.Held {
+	if q.held {
 		act = " waits in "
 	}
-	text := q.Agent + act + t.conf.Session
+	text := q.agent + act + t.conf.Session
 	if t.conf.Notify != nil {
 		t.conf.Notify(text)
 	}
@@ -55,6 +54,6 @@ func (t *Reporter) remindUser(q remind.Question) {
 		return
 	}
 	if alert := t.conf.Alert(text); alert != nil {
-		t.conf.Show(q.Number, alert)
+		t.conf.Show(q.number, alert)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
-	"terminalproxy/proxy/display/remind"
 )
 
 // An agent that looks does not count as a person, so the user is still told that it asks.
@@ -40,8 +39,8 @@ func TestTheNoticeNamesAgentAndSession(t *testing.T) {
 		},
 	})
 	defer s.Close()
-	s.remindUser(remind.Question{Number: 7, Agent: "claude"})
-	s.remindUser(remind.Question{Number: 7, Agent: "claude", Held: true})
+	s.remindUser(openQuestion{number: 7, agent: "claude"})
+	s.remindUser(openQuestion{number: 7, agent: "claude", held: true})
 	require.Equal(t, []string{"claude asks in vim-k3f9", "claude waits in vim-k3f9"}, told)
 	require.Equal(t, []string{"<claude asks in vim-k3f9>", "<claude waits in vim-k3f9>"}, shown)
 }

@@ -11,7 +11,6 @@ import (
 	"terminalproxy/proxy/consent/control"
 	"terminalproxy/proxy/consent/question"
 	"terminalproxy/proxy/display/notice"
-	"terminalproxy/proxy/display/remind"
 )
 
 // The names of an [Event].
@@ -59,17 +58,17 @@ type Config struct {
 // Reporter reports what happens in a session. A nil one does nothing.
 type Reporter struct {
 	conf     Config
-	left     atomic.Int64     // when the last page left, in Unix milliseconds, 0 for never
-	viewed   atomic.Bool      // a page shows the screen
-	reminder *remind.Reminder // nil without Notify and Alert
-	question remind.Question  // the one last reported as an event
+	left     atomic.Int64 // when the last page left, in Unix milliseconds, 0 for never
+	viewed   atomic.Bool  // a page shows the screen
+	reminder *reminder    // nil without Notify and Alert
+	question openQuestion // the one last reported as an event
 }
 
 // New makes a reporter.
 func New(conf Config) *Reporter {
 	t := &Reporter{conf: conf}
 	if conf.Notify != nil || conf.Alert != nil {
-		t.reminder = remind.New(remind.Config{After: conf.After, LastLook: t.lastLook, Remind: t.remindUser})
+		t.reminder = &reminder{after: conf.After, lastLook: t.lastLook, remind: t.remindUser}
 	}
 	return t
 }
@@ -77,39 +76,34 @@ func New(conf Config) *Reporter {
 // Close stops the reminders. Events can still be reported.
 func (t *Reporter) Close() {
 	if t != nil && t.reminder != nil {
-		t.reminder.Close()
+		t.reminder.close()
 	}
 }
 
 // StateChanged reports a question that waits for the user. The goroutine that owns control calls it
 // and ControlChanged.
 func (t *Reporter) StateChanged(state control.State) {
-	var q remind.Question
+	var q openQuestion
 	switch asked := state.Question; asked.Kind {
 	case question.Keyboard:
-		q = remind.Question{Number: asked.Turn, Agent: asked.Agent.Name}
+		q = openQuestion{number: asked.Turn, agent: asked.Agent.Name}
 	case question.Input, question.Line:
-		q = remind.Question{Number: asked.Turn, Agent: asked.Agent.Name, Held: true}
+		q = openQuestion{number: asked.Turn, agent: asked.Agent.Name, held: true}
 	default:
 	}
-	if t.reminder != nil {
-		t.reminder.SetQuestion(q)
-	}
-	t.reportQuestion(q)
-}
-
-// reportQuestion reports a new question as an event.
-func (t *Reporter) reportQuestion(q remind.Question) {
 	if q == t.question {
 		return
 	}
 	t.question = q
+	if t.reminder != nil {
+		t.reminder.setQuestion(q)
+	}
 	switch {
-	case q.Number == 0:
-	case q.Held:
-		t.reportEvent(Event{Name: Waiting, Agent: q.Agent})
+	case q.number == 0:
+	case q.held:
+		t.reportEvent(Event{Name: Waiting, Agent: q.agent})
 	default:
-		t.reportEvent(Event{Name: Asked, Agent: q.Agent})
+		t.reportEvent(Event{Name: Asked, Agent: q.agent})
 	}
 }
 

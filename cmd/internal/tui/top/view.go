@@ -7,7 +7,6 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"terminalproxy/cmd/internal/tui/fullscreen"
 
-	"terminalproxy/cmd/internal/tui/cells"
 	"terminalproxy/gateway/text"
 	"terminalproxy/protocol"
 )
@@ -70,9 +69,9 @@ func (m *model) sumLine() string {
 		words += "; incomplete: " + text.Incomplete(m.incomplete, m.now())
 	}
 	if ask > 0 {
-		return bold + cells.Cut(words, m.cols) + plain
+		return bold + cutText(words, m.cols) + plain
 	}
-	return cells.Cut(words, m.cols)
+	return cutText(words, m.cols)
 }
 
 func countNoun(n int, noun string) string {
@@ -89,9 +88,9 @@ func (m *model) headLine() string {
 // formatColumns formats a row of the list.
 func (m *model) formatColumns(id, program, keyboard, rest string) string {
 	third := min(max((m.cols-idWidth)/4, 12), 30)
-	left := "  " + cells.Fit(id, idWidth) + " " + cells.Fit(program, third) + " " +
-		cells.Fit(keyboard, third+2) + " "
-	return cells.Cut(left+rest, m.cols)
+	left := "  " + fitText(id, idWidth) + " " + fitText(program, third) + " " +
+		fitText(keyboard, third+2) + " "
+	return cutText(left+rest, m.cols)
 }
 
 // listLines returns the visible part of the list, with the chosen row in it.
@@ -106,7 +105,7 @@ func (m *model) listLines() []string {
 	}
 	if len(m.all) == 0 {
 		lines = append(lines,
-			cells.Cut("  no sessions; start one in a terminal with: proxy --agent PROGRAM", m.cols))
+			cutText("  no sessions; start one in a terminal with: proxy --agent PROGRAM", m.cols))
 	}
 	for len(lines) < room {
 		lines = append(lines, "")
@@ -120,7 +119,7 @@ func (m *model) rowLine(r *row) string {
 		m.keyboardState(r), m.screenText(r))
 	switch {
 	case r.SessionID == m.chosen:
-		return reverse + cells.Fit("▶"+strings.TrimPrefix(words, " "), m.cols) + plain
+		return reverse + fitText("▶"+strings.TrimPrefix(words, " "), m.cols) + plain
 	case r.hasQuestion():
 		return bold + amber + words + plain
 	case r.isDriven():
@@ -177,11 +176,11 @@ func (m *model) footLines() (lines []string) {
 		}
 		first := text.Name(r.SessionID) + " in " + text.Directory(r.SessionInfo) + ": " +
 			text.Keyboard(r.Keyboard, "", m.now())
-		lines = []string{cells.Cut(first, m.cols), cells.Cut(more, m.cols)}
+		lines = []string{cutText(first, m.cols), cutText(more, m.cols)}
 	} else {
 		lines = make([]string, 2)
 	}
-	lines = append(lines, amber+cells.Cut(m.status, m.cols)+plain)
+	lines = append(lines, amber+cutText(m.status, m.cols)+plain)
 	for _, row := range wrapKeys(keys, m.cols) {
 		lines = append(lines, faint+row+plain)
 	}
@@ -193,7 +192,7 @@ func wrapKeys(keys string, width int) (rows []string) {
 	row := ""
 	for key := range strings.SplitSeq(keys, between) {
 		if row != "" && displaywidth.String(row+between+key) > width {
-			rows = append(rows, cells.Cut(row, width))
+			rows = append(rows, cutText(row, width))
 			row = ""
 		}
 		if row != "" {
@@ -201,7 +200,7 @@ func wrapKeys(keys string, width int) (rows []string) {
 		}
 		row += key
 	}
-	return append(rows, cells.Cut(row, width))
+	return append(rows, cutText(row, width))
 }
 
 // questionLines explains a grant to the person before it is given.
@@ -220,13 +219,13 @@ func (m *model) questionLines() []string {
 		answer)
 	const enough = 12 // columns that stay of a program's name on a narrow screen
 	program := fmt.Sprintf("%s %q", text.Name(s.SessionID), text.Command(s))
-	program = cells.Cut(program, max(m.cols-displaywidth.String(ask), min(enough, m.cols)))
-	lines := cells.Wrap(program+ask, m.cols)
-	says := cells.Wrap(agent+" says: "+quoteReason(s.Keyboard.AskingReason), m.cols-2)
+	program = cutText(program, max(m.cols-displaywidth.String(ask), min(enough, m.cols)))
+	lines := wrapText(program+ask, m.cols)
+	says := wrapText(agent+" says: "+quoteReason(s.Keyboard.AskingReason), m.cols-2)
 	// an agent's words must not push the question off the screen
 	room := max(1, m.rows-len(lines)-1-len(wrapKeys(questionWords, m.cols)))
 	if len(says) > room {
-		says = append(says[:room-1], cells.Fit(says[room-1], max(0, m.cols-3))+"…")
+		says = append(says[:room-1], fitText(says[room-1], max(0, m.cols-3))+"…")
 	}
 	for _, row := range says {
 		lines = append(lines, "  "+row)

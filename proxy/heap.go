@@ -1,5 +1,4 @@
-// Package heap returns idle memory to the system. It must not know what used the memory.
-package heap
+package proxy
 
 import (
 	"runtime/debug"
@@ -7,15 +6,13 @@ import (
 	"time"
 )
 
-// pause is how long the heap must be little used before its idle memory is returned.
-const pause = 30 * time.Second
+// heapPause is how long the heap must be little used before its idle memory is returned.
+const heapPause = 30 * time.Second
 
-// NoteUse records work that leaves garbage behind: an agent's request, or a history that was
+// noteMemoryUse records work that leaves garbage behind: an agent's request, or a history that was
 // wrapped again. The runtime keeps such memory while a session does little, as it mostly does. All
-// sessions of the process share the timer, and any goroutine may call NoteUse.
-func NoteUse() { noteUse() }
-
-var noteUse = callAfter(pause, debug.FreeOSMemory)
+// sessions of the process share the timer, and any goroutine may call it.
+var noteMemoryUse = callAfter(heapPause, debug.FreeOSMemory)
 
 // callAfter returns a function; do runs on a goroutine of its own once that function was not called
 // for pause. The timer is made on the first call: the runtime needs a file descriptor for its first

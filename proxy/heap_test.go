@@ -1,4 +1,4 @@
-package heap
+package proxy
 
 import (
 	"sync/atomic"
@@ -13,13 +13,13 @@ import (
 func TestHeapIsGivenBackOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var given atomic.Int64
-		used := callAfter(pause, func() { given.Add(1) })
+		used := callAfter(heapPause, func() { given.Add(1) })
 		wait := func(d time.Duration) { time.Sleep(d); synctest.Wait() }
 		wait(time.Hour)
 		require.Zero(t, given.Load(), "nothing was used")
 		for range 3 {
 			used()
-			wait(pause - time.Second)
+			wait(heapPause - time.Second)
 		}
 		require.Zero(t, given.Load())
 		wait(time.Second)
@@ -27,7 +27,7 @@ func TestHeapIsGivenBackOnce(t *testing.T) {
 		wait(time.Hour)
 		require.EqualValues(t, 1, given.Load())
 		used()
-		wait(pause)
+		wait(heapPause)
 		require.EqualValues(t, 2, given.Load())
 	})
 }

@@ -1,5 +1,4 @@
-// Package cells fits text into columns of a terminal. It does not interpret the text.
-package cells
+package top
 
 import (
 	"strings"
@@ -7,8 +6,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Cut shortens a text to at most width columns.
-func Cut(text string, width int) string {
+// cutText shortens a text to at most width columns.
+func cutText(text string, width int) string {
 	if displaywidth.String(text) <= width {
 		return text
 	}
@@ -25,15 +24,15 @@ func Cut(text string, width int) string {
 	return b.String() + "…"
 }
 
-// Fit cuts or pads a text to exactly width columns.
-func Fit(text string, width int) string {
-	text = Cut(text, width)
+// fitText cuts or pads a text to exactly width columns.
+func fitText(text string, width int) string {
+	text = cutText(text, width)
 	return text + strings.Repeat(" ", max(0, width-displaywidth.String(text)))
 }
 
-// Wrap breaks a text into rows of at most width columns, between two words. A word longer than a
-// row is cut at the end of the row.
-func Wrap(text string, width int) (rows []string) {
+// wrapText breaks a text into rows of at most width columns, between two words. A word longer than
+// a row is cut at the end of the row.
+func wrapText(text string, width int) (rows []string) {
 	row := ""
 	for _, word := range strings.Fields(text) {
 		if row != "" && displaywidth.String(row)+1+displaywidth.String(word) > width {

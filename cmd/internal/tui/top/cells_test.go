@@ -1,4 +1,4 @@
-package cells
+package top
 
 import (
 	"testing"
@@ -22,8 +22,8 @@ func TestCut(t *testing.T) {
 		{"abc", -1, "", ""},
 		{"", 2, "", "  "},
 	} {
-		require.Equal(t, c.want, Cut(c.text, c.width), "%q in %d", c.text, c.width)
-		require.Equal(t, c.fit, Fit(c.text, c.width), "%q in %d", c.text, c.width)
+		require.Equal(t, c.want, cutText(c.text, c.width), "%q in %d", c.text, c.width)
+		require.Equal(t, c.fit, fitText(c.text, c.width), "%q in %d", c.text, c.width)
 	}
 }
 
@@ -40,6 +40,6 @@ func TestWrap(t *testing.T) {
 		{"ab", 0, []string{"a", "b"}},
 		{"", 5, []string{""}},
 	} {
-		require.Equal(t, c.want, Wrap(c.text, c.width), "%q in %d", c.text, c.width)
+		require.Equal(t, c.want, wrapText(c.text, c.width), "%q in %d", c.text, c.width)
 	}
 }

@@ -1,4 +1,4 @@
-package remind_test
+package events
 
 import (
 	"sync"
@@ -7,15 +7,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"terminalproxy/proxy/display/remind"
 )
 
 // desk is a user who looks at times, and notes the reminders.
 type desk struct {
 	mu     sync.Mutex
 	looked time.Time
-	told   []remind.Question
+	told   []openQuestion
 	at     []time.Time
 }
 
@@ -26,46 +24,46 @@ func (d *desk) look() {
 }
 
 // tellings returns the reminders so far, and their times.
-func (d *desk) tellings() ([]remind.Question, []time.Time) {
+func (d *desk) tellings() ([]openQuestion, []time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.told, d.at
 }
 
-func (d *desk) reminder() *remind.Reminder {
-	return remind.New(remind.Config{
-		After: 10 * time.Second,
-		LastLook: func() time.Time {
+func (d *desk) reminder() *reminder {
+	return &reminder{
+		after: 10 * time.Second,
+		lastLook: func() time.Time {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			return d.looked
 		},
-		Remind: func(q remind.Question) {
+		remind: func(q openQuestion) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			d.told, d.at = append(d.told, q), append(d.at, time.Now())
 		},
-	})
+	}
 }
 
-var one, two = remind.Question{Number: 1, Agent: "claude"}, remind.Question{Number: 2, Agent: "claude", Held: true}
+var one, two = openQuestion{number: 1, agent: "claude"}, openQuestion{number: 2, agent: "claude", held: true}
 
 func TestAnUnseenQuestionIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
 		r, began := d.reminder(), time.Now()
-		r.SetQuestion(one)
+		r.setQuestion(one)
 		time.Sleep(time.Second)
-		r.SetQuestion(one) // the state was published again: it is the same question
+		r.setQuestion(one) // the state was published again: it is the same question
 		time.Sleep(time.Hour)
 		told, at := d.tellings()
-		require.Equal(t, []remind.Question{one}, told)
+		require.Equal(t, []openQuestion{one}, told)
 		require.Equal(t, 10*time.Second, at[0].Sub(began))
-		r.SetQuestion(two)
+		r.setQuestion(two)
 		time.Sleep(time.Hour)
 		told, _ = d.tellings()
-		require.Equal(t, []remind.Question{one, two}, told)
-		r.Close()
+		require.Equal(t, []openQuestion{one, two}, told)
+		r.close()
 	})
 }
 
@@ -73,7 +71,7 @@ func TestAViewerIsNotNotified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
 		r := d.reminder()
-		r.SetQuestion(one)
+		r.setQuestion(one)
 		time.Sleep(9 * time.Second)
 		d.look()
 		last := time.Now()
@@ -82,9 +80,9 @@ func TestAViewerIsNotNotified(t *testing.T) {
 		require.Empty(t, told)
 		time.Sleep(2 * time.Second)
 		told, at := d.tellings()
-		require.Equal(t, []remind.Question{one}, told, "they have left")
+		require.Equal(t, []openQuestion{one}, told, "they have left")
 		require.Equal(t, 10*time.Second, at[0].Sub(last))
-		r.Close()
+		r.close()
 	})
 }
 
@@ -92,15 +90,15 @@ func TestAnAnswerInTimeSendsNoReminder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
 		r := d.reminder()
-		r.SetQuestion(one)
+		r.setQuestion(one)
 		time.Sleep(5 * time.Second)
-		r.SetQuestion(remind.Question{})
+		r.setQuestion(openQuestion{})
 		time.Sleep(5 * time.Second)
-		r.SetQuestion(two)
+		r.setQuestion(two)
 		time.Sleep(9 * time.Second)
-		r.Close()
+		r.close()
 		time.Sleep(time.Hour)
-		r.SetQuestion(one)
+		r.setQuestion(one)
 		time.Sleep(time.Hour)
 		told, _ := d.tellings()
 		require.Empty(t, told)
