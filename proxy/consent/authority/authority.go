@@ -13,7 +13,6 @@ import (
 
 	"terminalproxy/protocol"
 	"terminalproxy/proxy/consent/control"
-	"terminalproxy/proxy/consent/sleep"
 )
 
 // Session answers an [Authority]'s questions and receives its reports. All methods run on the
@@ -59,7 +58,7 @@ type Authority struct {
 	oneProgram  bool
 	newest      atomic.Pointer[control.State]
 	unsubmitted int // bytes not submitted at the last end of control
-	slept       sleep.Watch
+	slept       sleepWatch
 }
 
 // wakeEvery is the interval of checks whether the computer slept, while an agent has control for a
@@ -68,7 +67,10 @@ const wakeEvery = 30 * time.Second
 
 // New returns an authority without a grant.
 func New(conf control.Config, session Session) *Authority {
-	a := &Authority{Machine: *control.New(conf), session: session, oneProgram: conf.OneProgram}
+	a := &Authority{
+		Machine: *control.New(conf), session: session, oneProgram: conf.OneProgram,
+		slept: sleepWatch{totalSleep, totalSleep()},
+	}
 	state := a.State(time.Now())
 	a.newest.Store(&state)
 	return a
@@ -173,7 +175,7 @@ func (a *Authority) Tick(now time.Time) {
 // noteSleep tells control if the computer slept: the sleep counts as time. It comes before other
 // calls.
 func (a *Authority) noteSleep(now time.Time) {
-	if d := a.slept.SleepSinceLast(); d > 0 {
+	if d := a.slept.sinceLast(); d > 0 {
 		a.NoteSleep(now, d)
 	}
 }

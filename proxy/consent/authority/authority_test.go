@@ -132,7 +132,7 @@ func TestAWokenComputerWritesNothingR70(t *testing.T) {
 	slept := time.Hour // long ago
 	made := func() *Authority {
 		a := New(control.Config{Keyboard: true}, &stagedSession{})
-		a.slept.Total = func() time.Duration { return slept }
+		a.slept.total = func() time.Duration { return slept }
 		return a
 	}
 	now := time.Now()

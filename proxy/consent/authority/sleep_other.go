@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package sleep
+package authority
 
 import "time"
 
