@@ -143,6 +143,9 @@ func (l *life) takeTerminal(resume func(front bool)) {
 	}
 	l.letPump()
 	if front {
+		if s.authority != nil {
+			s.pump.Post(s.authority.OfferToGoOn)
+		}
 		l.resized = time.Time{}
 		l.resizeProgram(time.Now()) // the window may have another size by now
 	}

@@ -170,7 +170,11 @@ func endSentence(e control.Event) string {
 		return "the user left this terminal, which goes on without a window: you can ask when " +
 			"they are back"
 	case control.Suspended:
-		return "the user suspended the program, or put it into the background"
+		text := "the user suspended the program, or put it into the background"
+		if !e.Request {
+			text += "; they are asked whether you go on when they return"
+		}
+		return text
 	case control.Flooded:
 		return "the program does not read, and the user's input meanwhile could no longer be held"
 	case control.Muted:

@@ -84,6 +84,7 @@ type situation struct {
 	foreground  Foreground // the last known foreground program
 	events      []Event
 	lastEnd     Event
+	suspended   Request   // of the agent that a suspension stopped, or zero
 	latest      time.Time // the last now that the machine was given
 	left        bool      // the user has left the terminal
 
@@ -157,6 +158,9 @@ func (m *Machine) Release(now time.Time, agentID string, reason protocol.Reason)
 		m.endGrant(now, Event{Reason: reason})
 		return true
 	}
+	if m.suspended.Agent.ID == agentID {
+		m.suspended = Request{}
+	}
 	r := m.findRequest(agentID)
 	if r != nil {
 		m.endRequest(now, r, Event{Reason: reason})
@@ -174,9 +178,24 @@ func (m *Machine) Close(now time.Time) {
 }
 
 // EndSuspended ends control and the open requests because the program was stopped, or went to the
-// background.
+// background. OfferToGoOn asks the user later whether the agent that had control may go on.
 func (m *Machine) EndSuspended(now time.Time) {
+	if m.driven {
+		m.suspended = Request{Agent: m.agent, Level: m.level}
+		if !m.until.IsZero() {
+			m.suspended.For = m.until.Sub(now)
+		}
+	}
 	m.endAll(now, Event{Reason: protocol.ReasonReclaimed, Cause: Suspended})
+}
+
+// OfferToGoOn asks the user, who is back, whether the agent that EndSuspended stopped may go on.
+func (m *Machine) OfferToGoOn(now time.Time) {
+	r := m.suspended
+	m.suspended = Request{}
+	if r.Agent.ID != "" && !m.IsSought() && m.conf.Keyboard && m.Admit(now, r.Agent) == nil {
+		m.addRequest(now, &request{Request: r, asked: now})
+	}
 }
 
 // EndByOverrun ends control because the user's own input can no longer be held.

@@ -142,7 +142,8 @@ func (m *Machine) SetConnected(now time.Time, agentID string, yes bool) {
 	switch {
 	case yes:
 		delete(m.absent, agentID)
-	case !isAbsent && !isOwner && (m.agent.ID == agentID || m.findRequest(agentID) != nil):
+	case !isAbsent && !isOwner && (m.agent.ID == agentID || m.suspended.Agent.ID == agentID ||
+		m.findRequest(agentID) != nil):
 		m.absent[agentID] = now
 	}
 }

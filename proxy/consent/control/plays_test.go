@@ -189,6 +189,10 @@ func (p *play) step(s corpus.Step) (answer string) {
 		m.SetForbidden(s.Arg(1), true)
 	case "left":
 		m.NoteLeft(now)
+	case "suspend":
+		m.EndSuspended(now)
+	case "resume":
+		m.OfferToGoOn(now)
 	case "release":
 		return yes(m.Release(now, agent(s.Arg(1)).ID, protocol.ReasonReleased))
 	case "end":

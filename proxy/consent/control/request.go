@@ -26,8 +26,8 @@ type Request struct {
 	Program, Parent string
 }
 
-// request is an agent's open request, with all its calls that wait for the answer. RuleGrant is
-// zero unless it is announced.
+// request is an agent's open request, with all its calls that wait for the answer. Without a call
+// it is the proxy's offer to go on after a suspension. RuleGrant is zero unless it is announced.
 type request struct {
 	Request
 	ids      []string

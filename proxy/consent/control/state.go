@@ -27,9 +27,11 @@ type State struct {
 	Mute, Muted Mute
 	// MutedNames names the muted agents, separated by commas.
 	MutedNames string
-	// Reason is the asking agent's own words, and Asked since when it asks, or zero.
+	// Reason is the asking agent's own words, and Asked since when it asks, or zero. GoesOn
+	// means that the proxy asks whether the agent goes on after a suspension.
 	Reason string
 	Asked  time.Time
+	GoesOn bool
 	// Pregrant means that the user promised control, in the menu, to the next agent that asks. A
 	// promise from the command line is not shown here.
 	Pregrant bool
@@ -91,7 +93,7 @@ func (m *situation) State(now time.Time) State {
 		}
 	} else if len(m.requests) > 0 {
 		r := m.requests[0]
-		s.Level, s.Reason, s.Asked = r.Level, r.Reason, r.asked
+		s.Level, s.Reason, s.Asked, s.GoesOn = r.Level, r.Reason, r.asked, r.ids == nil
 		s.RuleGrant, s.AskingProgram = r.RuleGrant, r.AskingProgram()
 	}
 	if m.IsPausedByProgram() {

@@ -49,9 +49,12 @@ func (w *wording) wordQuestion(cols, rows int) asking {
 				rows: maxQuestionRows(cols, rows), parts: []string{text},
 			}
 		}
-		text := w.controlRequest()
+		text, reason := w.controlRequest(), ": “"+st.Reason+"”"
+		if st.GoesOn {
+			reason = "?"
+		}
 		return asking{
-			text: text + ": “" + st.Reason + "”",
+			text: text + reason,
 			keys: answer(w.allowLabel(), " refuses"), rows: maxQuestionRows(cols, rows),
 			parts: []string{text, w.allowLabel()}, short: w.shortQuestions(),
 		}

@@ -41,7 +41,11 @@ func maxQuestionRows(cols, rows int) int {
 
 // controlRequest returns the question for control without the agent's own words.
 func (w *wording) controlRequest() string {
-	return w.namedAsker("“"+w.state.Agent.Name+"”") + " asks to " + w.wantedGrant()
+	name := "“" + w.state.Agent.Name + "”"
+	if w.state.GoesOn {
+		return name + " was stopped when you suspended this: let it " + w.wantedGrant()
+	}
+	return w.namedAsker(name) + " asks to " + w.wantedGrant()
 }
 
 // allowLabel describes the grant key's effect on a request.

@@ -128,9 +128,9 @@ func TestAPieceIsNotOverwritten(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var s spool
 	var in, out []byte
-	for range 500 {
-		b := s.takePiece(r.Uint64N(2 * blockSize))
-		p := bytes.Repeat([]byte{byte(r.Uint32())}, r.IntN(blockSize))
+	for i := range 500 {
+		b := s.takePiece(r.Uint64N(1e5))
+		p := bytes.Repeat([]byte{byte(i)}, r.IntN(blockSize))
 		in = append(in, p...)
 		s.add(p)
 		out = append(out, b...)

@@ -38,6 +38,7 @@ func TestAStoppedProxyComesBackR61(t *testing.T) {
 	atPrompt(s, "the shell")
 }
 
+// A suspension ends the agent's control. Once back, the user is asked whether it goes on.
 func TestASuspensionEndsTheAgentsControlR61(t *testing.T) {
 	w := world.New(t)
 	s := w.Terminal(100, 24)
@@ -49,12 +50,14 @@ func TestASuspensionEndsTheAgentsControlR61(t *testing.T) {
 	w.Kill(proxy, syscall.SIGTSTP)
 	s.Wait("Stopped")
 	s.Typed("fg\n")
-	s.WaitTitle("[observed]")
+	s.Wait("“codex” was stopped when you suspended this: let it drive")
 	w.WaitKeyboard(id, "user")
 	require.Equal(t, 4, w.Gateway("send", id, "--as", "codex", "--text", "x").Status)
-	s.Typed("mine\x04")
+	s.PressWhile("C-g", "was stopped when")
+	w.MustGateway("send", id, "--as", "codex", "--text", "theirs")
+	s.Typed("\x04")
 	s.See("the shell", func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "$") })
-	require.Equal(t, "mine\x04", w.Content("heard"))
+	require.Equal(t, "theirs\x04", w.Content("heard"))
 }
 
 // A terminal that runs the proxy instead of a shell could not resume it, and must not hang.
