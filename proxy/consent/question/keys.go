@@ -32,17 +32,19 @@ func (q *Queue) NoteGrantKey(now time.Time, inText bool) (took bool) {
 		q.ignored = c != nil && !c.Typing
 	case c == nil, c.Kind == Prompt && q.shown.IsZero():
 		// A prompt that the user was not told of is not a question.
-		return !inText && q.isForVanished(now, MinShownUnexpected)
+		q.ignored = !inText && q.isForVanished(now, MinShownUnexpected)
+		return q.ignored
 	case c.Typing:
 	case inText || !q.IsAnswerable(now):
 		// Pressed before the question could be read: it is neither an answer nor, most likely, the
 		// program's.
 		q.ignored = true
-	case c.Kind.IsTyped():
-		q.agreed, q.stray = press{now, now}, time.Time{}
-		q.openLine(c)
 	default:
 		q.agreed, q.stray = press{now, now}, time.Time{}
+		if c.Kind.IsTyped() {
+			q.openLine(c)
+			break
+		}
 		q.countEnding(now, c, Answered)
 		q.remove(now, 0, false)
 		c.Answer(now, true)
@@ -63,7 +65,7 @@ func (q *Queue) NoteReplyKey(now, shown time.Time) (took, answers bool) {
 		q.isForVanished(now, MinShownUnexpected):
 		return false, false
 	case now.Sub(shown) < least:
-		q.stray = now.Add(strayFor)
+		q.stray, q.ignored = now.Add(strayFor), true
 		return true, false
 	}
 	q.agreed, q.stray = press{now, now}, time.Time{}
@@ -134,4 +136,7 @@ func (q *Queue) refuseCurrent(now time.Time) {
 
 // NoteTyped notes that the user typed something: a question that comes now is unexpected, and the
 // next press of the grant key is a new one.
-func (q *Queue) NoteTyped(now time.Time) { q.typed, q.agreed = now, press{} }
+func (q *Queue) NoteTyped(now time.Time) {
+	q.typed, q.agreed = now, press{}
+	q.ignored = q.ignored && q.Current() != nil
+}

@@ -131,18 +131,18 @@ type Shown struct {
 	Turn uint64
 	// Another means that another agent's question, or grant, ended just before.
 	Another bool
-	// Ignored means that the last press of the grant key did not count: it came too soon, or as
-	// part of a text.
+	// Ignored means that the last press of the grant key did not count, for the question or for an
+	// agent's message: it came too soon, or as part of a text.
 	Ignored bool
 	// Behind counts the questions that wait.
 	Behind int
 }
 
-// Shown returns the question that the user is asked now, or the zero value.
+// Shown returns the question that the user is asked now. Without one, only Ignored may be set.
 func (q *Queue) Shown() Shown {
 	c := q.Current()
 	if c == nil {
-		return Shown{}
+		return Shown{Ignored: q.ignored}
 	}
 	return Shown{c.Asked, q.turn, q.another, q.ignored, len(q.questions) - 1}
 }
@@ -323,7 +323,7 @@ func (q *Queue) NoteShown(now time.Time, turn uint64) {
 
 // ShownSince returns since when a question can be read, or zero.
 func (q *Queue) ShownSince(c *Question) time.Time {
-	if c == nil || c != q.Current() {
+	if c != q.Current() {
 		return time.Time{}
 	}
 	return q.shown

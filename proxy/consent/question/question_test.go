@@ -72,6 +72,7 @@ func TestAMessageTakesNoQuestionsPlaceR71R72(t *testing.T) {
 			require.Equal(t, at == 1500, answers, first)
 			if !answers {
 				require.True(t, took || q.NoteGrantKey(pressed, false))
+				require.True(t, q.Shown().Ignored)
 				_, dropped := q.AddKey(pressed, keys.Unit{Kind: keys.Key, Bytes: []byte("secret\r")}, false)
 				require.True(t, dropped)
 			}

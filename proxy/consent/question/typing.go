@@ -21,7 +21,10 @@ func (q *Queue) openLine(c *Question) {
 }
 
 // isLineOpen reports whether the user types on the line of the present question.
-func (q *Queue) isLineOpen() bool { return len(q.questions) > 0 && q.questions[0].Typing }
+func (q *Queue) isLineOpen() bool {
+	c := q.Current()
+	return c != nil && c.Typing
+}
 
 // AddKey edits the text on the line of the present question, which gets every unit that the user
 // types, in a paste or not. rest are the bytes behind the key that closes the line. Without a line
@@ -29,15 +32,13 @@ func (q *Queue) isLineOpen() bool { return len(q.questions) > 0 && q.questions[0
 func (q *Queue) AddKey(now time.Time, u keys.Unit, inPaste bool) (rest []byte, took bool) {
 	isOpen := q.isLineOpen()
 	switch u.Kind {
-	case keys.Key, keys.Paste:
+	case keys.Key, keys.Paste, keys.PasteStart, keys.PasteEnd:
 		if !isOpen {
 			return nil, q.dropsStray(now, u)
 		}
-		rest = q.addBytes(now, u.Bytes, u.Kind == keys.Paste)
-		q.showText()
-	case keys.PasteStart, keys.PasteEnd:
-		if !isOpen {
-			return nil, q.dropsStray(now, u)
+		if u.Kind == keys.Key || u.Kind == keys.Paste {
+			rest = q.addBytes(now, u.Bytes, u.Kind == keys.Paste)
+			q.showText()
 		}
 	case keys.Confirm, keys.Reclaim:
 		if u.Kind == keys.Confirm && !isOpen && !inPaste {
@@ -93,14 +94,12 @@ func (q *Queue) showText() {
 func (q *Queue) addBytes(now time.Time, b []byte, pasted bool) (rest []byte) {
 	for len(b) > 0 && q.isLineOpen() {
 		n := keys.TextLen(b)
-		switch {
-		case n > 0:
+		if n > 0 {
 			q.addText(b[:n])
-		case b[0] == 0x1b, b[0] == 0x9b: // a sequence is a unit of its own
-			n = len(b)
-			keys.EachStroke(b, func(s keys.Stroke) { q.edit(now, s, pasted) })
-		default:
-			_, n = utf8.DecodeRune(b)
+		} else {
+			if n = len(b); b[0] != 0x1b && b[0] != 0x9b { // a sequence is a unit of its own
+				_, n = utf8.DecodeRune(b)
+			}
 			keys.EachStroke(b[:n], func(s keys.Stroke) { q.edit(now, s, pasted) })
 		}
 		b = b[n:]

@@ -150,7 +150,7 @@ func (s *Status) nextMessageLocked(now time.Time) bool {
 func (s *Status) messageLine(cols, rows int) string {
 	w, keys := s.inbox.current, ""
 	if s.inbox.onLine = w; w.From.ID != "" {
-		keys = s.grantLabel() + " answers"
+		keys = pressAgain(s.state.Question.Ignored) + s.grantLabel() + " answers"
 	}
 	return notice.Quote(cols, min(rows-1, messageRows), w.Sender+": ", w.Text, keys)
 }
