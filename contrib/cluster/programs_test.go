@@ -2,7 +2,6 @@ package cluster_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,8 +21,8 @@ import (
 	"terminalproxy/contrib/cluster/rig"
 )
 
-// TestPrograms has the programs that people and agents use at other gateways than the session's: the commands, attach, event streams,
-// plain HTTP, MCP. Then their gateway dies while they wait. CLIENTS=1 has it run.
+// TestPrograms has the programs that people and agents use at other gateways than the session's: the commands, attach, event
+// streams, plain HTTP. Then their gateway dies while they wait. CLIENTS=1 has it run.
 func TestPrograms(t *testing.T) {
 	if os.Getenv("CLIENTS") == "" {
 		t.Skip("it needs the built programs: make cluster-soak runs it")
@@ -44,8 +43,6 @@ func TestPrograms(t *testing.T) {
 	for _, out := range []*output{watching, events} {
 		out.has(t, "across-42")
 	}
-	require.Contains(t, s.mcp(1, "terminal_read", map[string]any{"terminal": id, "view": "screen"}), "across-42")
-	require.Contains(t, s.mcp(1, "terminal_list", map[string]any{}), id)
 
 	// The gateway of the session dies while somebody waits; what is watched goes on.
 	waiting := s.begins("wait", id, "--text", "after-42", "--timeout", "60s")
@@ -183,7 +180,7 @@ func (s *stage) begins(args ...string) <-chan string {
 }
 
 // asks sends an HTTP request to a gateway.
-func (s *stage) asks(at int, role, method, path, body string, header ...string) *http.Response {
+func (s *stage) asks(at int, role, method, path, body string) *http.Response {
 	s.t.Helper()
 	token, err := os.ReadFile(s.tokens[role])
 	require.NoError(s.t, err)
@@ -192,9 +189,6 @@ func (s *stage) asks(at int, role, method, path, body string, header ...string) 
 	req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = resp.Body.Close() })
@@ -210,28 +204,6 @@ func (s *stage) posts(at int, role, id, what, body string) {
 		said, _ = io.ReadAll(resp.Body)
 		return resp.StatusCode == http.StatusOK
 	}, limit, 50*time.Millisecond, "%s: %s", what, &said)
-}
-
-// mcp calls a tool of a gateway.
-func (s *stage) mcp(at int, tool string, args map[string]any) string {
-	s.t.Helper()
-	session := ""
-	post := func(m map[string]any) string {
-		m["jsonrpc"] = "2.0"
-		body, err := json.Marshal(m)
-		require.NoError(s.t, err)
-		resp := s.asks(at, "agent", http.MethodPost, "/mcp", string(body), "Mcp-Session-Id", session) //nolint:bodyclose // as above
-		said, err := io.ReadAll(resp.Body)
-		require.NoError(s.t, err)
-		require.Less(s.t, resp.StatusCode, 300, "%s", said)
-		session = cmp.Or(resp.Header.Get("Mcp-Session-Id"), session)
-		return string(said)
-	}
-	post(map[string]any{"id": 1, "method": "initialize", "params": map[string]any{
-		"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "test", "version": "1"},
-	}})
-	post(map[string]any{"method": "notifications/initialized"})
-	return post(map[string]any{"id": 2, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args}})
 }
 
 // output is what somebody sees.

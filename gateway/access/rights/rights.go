@@ -12,8 +12,6 @@ import (
 	"terminalproxy/protocol"
 )
 
-//go:generate go run ./generate ../../../protocol/ROLES.md
-
 // Role is a kind of participant. It comes from the token or from the socket, never from a message.
 type Role string
 

@@ -1,7 +1,6 @@
 package rights_test
 
 import (
-	"os"
 	"testing"
 	"time"
 
@@ -10,13 +9,6 @@ import (
 	"terminalproxy/gateway/access/rights"
 	"terminalproxy/protocol"
 )
-
-// The document is the table.
-func TestTheDocumentIsMadeOfTheTable(t *testing.T) {
-	document, err := os.ReadFile("../../../protocol/ROLES.md")
-	require.NoError(t, err)
-	require.Equal(t, rights.Table(), string(document), "run: go generate ./gateway/access/rights")
-}
 
 // What matters most, written out: the table cannot be widened without changing this.
 func TestTheRightsOfEachRoleR52(t *testing.T) {

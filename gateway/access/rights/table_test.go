@@ -1,8 +1,13 @@
 package rights
 
 import (
+	"flag"
+	"os"
 	"slices"
 	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"terminalproxy/protocol"
 )
@@ -49,13 +54,15 @@ A mark means that the role may send the messages. The proxy still decides by its
 other message is answered by ` + "`error`" + ` with the code ` + "`forbidden`" + `, has no effect, and ends a viewer's connection. No message
 changes a sender's role: see "Who you are" in [PROTOCOL.md](PROTOCOL.md). Only gateways send the messages of the last row.
 
-` + "`go generate ./gateway/access/rights`" + ` makes this page from the table that gateways use; a test fails if they differ.
+` + "`go test ./gateway/access/rights -update`" + ` makes this page from the table that gateways use; a test fails if they differ.
 
 `
 
-// Table returns the document of all rights, in Markdown: a row for the messages with equal rights.
-// Those that only gateways send come last.
-func Table() string {
+var update = flag.Bool("update", false, "write the document of all rights anew")
+
+// The document of all rights has a row for the messages with equal rights. Those that only gateways
+// send come last.
+func TestTheDocumentIsMadeOfTheTable(t *testing.T) {
 	titles := map[string][]string{}
 	var marks []string
 	for _, kind := range protocol.Kinds() {
@@ -78,7 +85,13 @@ func Table() string {
 	for _, of := range marks {
 		b.WriteString("| " + strings.Join(titles[of], ", ") + " |" + of + "\n")
 	}
-	return b.String()
+	const path = "../../../protocol/ROLES.md"
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
+	}
+	document, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, b.String(), string(document), "run: go test ./gateway/access/rights -update")
 }
 
 // marksOf returns the cells of a message that needs one of these rights.
