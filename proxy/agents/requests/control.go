@@ -27,22 +27,21 @@ type grants struct {
 }
 
 func (g *grants) handleControlRequest(m *protocol.ControlRequest) {
-	level := protocol.LevelType
-	if m.Level == protocol.LevelDrive {
-		level = protocol.LevelDrive
-	}
 	r := control.Request{
-		ID: m.RequestID, Level: level,
+		ID: m.RequestID, Level: m.Level,
 		Agent:  identifyAgent(g.book, m.AgentID, m.AgentName, m.TokenID),
 		Reason: notice.Reason(m.Why), For: time.Duration(m.Seconds) * time.Second,
 		Program: claimedProgram(m.Program), Parent: claimedProgram(m.Parent),
 	}
 	r.Agent.Token = g.verifier.provenToken(time.Now(), m)
 	if g.RuleGrant != nil {
-		r.RuleGrant = g.RuleGrant(r.Agent, level)
+		r.RuleGrant = g.RuleGrant(r.Agent, r.Level)
 	}
 	// First, because the agent may cancel its wait right after the pump has the request.
-	g.Observer.Post(func(time.Time) { g.waits.answers.noteRequest(r.Agent.ID, r.ID) })
+	g.Observer.Post(func(time.Time) {
+		g.waits.answers.noteRequest(r.Agent.ID, r.ID)
+		g.waits.seen.noteFirst(r.Agent.ID)
+	})
 	ok := g.Pump.Post(func(now time.Time) {
 		err := g.askControl(now, r)
 		g.Recorder.RecordRequest(r, err)
@@ -141,15 +140,12 @@ func (g *grants) reportEvent(e control.Event) {
 			Notes:            notes,
 		})
 	}
-	word := "granted"
-	if !e.Granted {
-		word = string(e.Reason)
-	}
-	g.Recorder.RecordControl(e, g.partingNote)
-	parting, did := g.partingNote, g.tally.summarize(e)
+	word, parting := string(e.Reason), g.partingNote
+	g.Recorder.RecordControl(e, parting)
+	did := g.tally.summarize(e)
 	g.partingNote = ""
 	if e.Granted {
-		*g.tally = typedTally{}
+		word, *g.tally = "granted", typedTally{}
 	}
 	show := func(line string) { g.Status.ShowControlChange(e, line, parting, did) }
 	if e.Unsubmitted == 0 || e.Granted {

@@ -169,7 +169,13 @@ func (l *Line) programActivity(now time.Time) (d line.Activity, f line.Facts) {
 
 // quoteLine returns a line as agents may read it.
 func (l *Line) quoteLine(b line.Buffer) string {
-	text := l.Observer.Redact(protocol.Visible(strings.ReplaceAll(b.Text(), "\n", " ⏎ ")), 0)
+	return l.quote(strings.ReplaceAll(b.Text(), "\n", " ⏎ "), 0)
+}
+
+// quote returns text of the screen as agents may read it. at is where the program is printing, -1
+// if elsewhere.
+func (l *Line) quote(text string, at int) string {
+	text = l.Observer.Redact(protocol.Visible(text), at)
 	if r := []rune(text); len(r) > maxQuote {
 		text = string(r[:maxQuote]) + "…"
 	}
@@ -241,7 +247,7 @@ func (l *Line) NextServe() (at time.Time, ok bool) {
 // Serve implements [observer.Line].
 func (l *Line) Serve(now time.Time) {
 	l.noteSettled(now)
-	if !l.waited.IsZero() && !now.Before(l.looked.Add(lineEvery)) {
+	if !now.Before(l.looked.Add(lineEvery)) {
 		l.recheckBlocked(now)
 	}
 }

@@ -52,6 +52,14 @@ func (s *seen) noteSeen(agentID string) {
 	s.byAgent[agentID] = now
 }
 
+// noteFirst takes the present screen for what an agent saw that has not looked yet: it asks for
+// this program.
+func (s *seen) noteFirst(agentID string) {
+	if !s.byAgent[agentID].looked {
+		s.noteSeen(agentID)
+	}
+}
+
 // lastGlimpse returns what an agent saw last; if unknown, the present screen.
 func (s *seen) lastGlimpse(agentID string) glimpse {
 	if saw, known := s.byAgent[agentID]; known {
@@ -71,9 +79,9 @@ func (l *Line) takeGlimpse() glimpse {
 		place:   line.Place{Alt: v.Alt(), Line: v.Line(row), Col: col},
 		at:      protocol.Cell{Row: row, Col: col},
 		row:     v.RowText(row),
+		left:    line.ReadPausedRow(v).Prompt,
+		prompt:  typed.PromptOn(v),
 	}
-	g.left = line.ReadPausedRow(v).Prompt
-	g.prompt = typed.PromptOn(v)
 	if f.Settings.Canonical {
 		leader, _ := l.Program.GroupLeader()
 		f.Program = line.Program{Exe: leader.Exe, Args: leader.Args, Crowd: leader.Crowd}
@@ -138,9 +146,5 @@ func (l *Line) checkSeen(saw glimpse, late bool) (pending bool, err error) {
 
 // quoteRow returns the cursor's place, counted from 1, and its row as agents may read it.
 func (l *Line) quoteRow(g glimpse) string {
-	row := l.Observer.Redact(protocol.Visible(strings.TrimSpace(g.row)), -1)
-	if r := []rune(row); len(r) > maxQuote {
-		row = string(r[:maxQuote]) + "…"
-	}
-	return fmt.Sprintf("at %d,%d in %q", g.at.Row+1, g.at.Col+1, row)
+	return fmt.Sprintf("at %d,%d in %q", g.at.Row+1, g.at.Col+1, l.quote(strings.TrimSpace(g.row), -1))
 }

@@ -155,7 +155,8 @@ func TestHalfACommandIsNotContinuedR63(t *testing.T) {
 	for _, c := range []struct{ name, program, begins, half, shown string }{
 		{"vim", "vim -u NONE -n notes.txt", "", ":s/one", ":s/one"},
 		{"less", "less notes.txt", "", "/line 15", "/line 15"},
-		{"nano", "nano notes.txt", "C-w", "line", "Search"},
+		{"nano", "nano notes.txt", "C-w", "line", `Search.*: line`},
+		{"sh", "sh -c 'vim -u NONE -n notes.txt; PS1=vim-ended exec sh'", "", ":q\n", "vim-ended"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := world.New(t, c.name)
@@ -167,8 +168,7 @@ func TestHalfACommandIsNotContinuedR63(t *testing.T) {
 				s.Press(c.begins)
 			}
 			s.Typed(c.half)
-			s.Wait(c.shown)
-			s.Wait(c.half)
+			s.Match(c.shown)
 			s.WaitTitle("[codex drives]") // the pause for the user's keys is over
 			got := w.Gateway("send", id, "--as", "codex", "--text", "theirs")
 			got.MustFail(t, 1, "the user typed since you looked")
@@ -260,6 +260,7 @@ func TestInputIsNotHeldWithoutALineR63(t *testing.T) {
 			before := s.Screen()
 			s.Typed(c.mine)
 			s.See("the user's key", func(screen string) bool { return screen != before })
+			w.MustGateway("read", id, "--as", "codex")
 			require.Zero(t, w.Gateway("send", id, "--as", "codex", "--text", c.theirs).Status)
 			if c.name != "top" {
 				s.Wait(c.then)

@@ -81,6 +81,7 @@ func TestAPageTypesBesideAnAgent(t *testing.T) {
 	require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputText, "mine "))
 	require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputText, "still mine "))
 	s.Wait("mine still mine")
+	w.MustGateway("read", id, "--as", "codex")
 	w.MustGateway("send", id, "--as", "codex", "--text", "theirs") // once the person has paused
 	s.Wait("mine still mine theirs")
 	require.IsType(t, &protocol.Done{}, p.keysMessage(protocol.InputKeys, `ctrl-\`))
