@@ -298,34 +298,3 @@ func BenchmarkReclaimR16(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 	b.ReportMetric(float64(took[len(took)-1].Microseconds()), "max-µs")
 }
-
-// BenchmarkKeys echoes one key at a time through a real PTY: by the pump, and by a bare write
-// beside it.
-func BenchmarkKeys(b *testing.B) {
-	b.Run("pump", func(b *testing.B) {
-		p := startProgram(b, "32")
-		pump := pump.New(pump.Config{
-			Keyboard: p.kbd, Program: program{p.Child}, Poll: poller{p.poll}, Scan: scanner{keys.NewScanner(keys.Bindings{})},
-			Control: &machine{Machine: control.New(control.Config{Keyboard: true})},
-		})
-		ended := make(chan error, 1)
-		go func() { ended <- pump.Run() }()
-		for b.Loop() {
-			_, err := unix.Write(p.kbd.w, []byte("k"))
-			require.NoError(b, err)
-			p.until(b, "]")
-		}
-		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "keys/s")
-		pump.Stop()
-		require.NoError(b, <-ended)
-	})
-	b.Run("bare", func(b *testing.B) {
-		p := startProgram(b, "32")
-		for b.Loop() {
-			_, err := p.Write([]byte("k"))
-			require.NoError(b, err)
-			p.until(b, "]")
-		}
-		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "keys/s")
-	})
-}

@@ -286,26 +286,6 @@ func BenchmarkMisses(b *testing.B) {
 	}
 }
 
-// BenchmarkAround measures the cost of a chunk that needs the model, without the way to the model's
-// goroutine and back: once if it leaves the sign alone, once if it scrolls it.
-func BenchmarkAround(b *testing.B) {
-	for name, chunk := range map[string]string{"leaves it": "\x1b[2 q\x1b[3;7Ha", "scrolls": "\x1b[40;1Ha line\r\n"} {
-		b.Run(name, func(b *testing.B) {
-			m := screen.New(screen.Config{Cols: 120, Rows: 40})
-			s := New(Config{Line: true, Reclaim: `Ctrl+\`, Grant: `Ctrl+G`, Colors: ManyColors, Repaint: func() {}})
-			l := &loop{m: m, now: time.Now()}
-			p := NewPainter(PainterConfig{Loop: l, Status: s, Shown: func(uint64) {}})
-			s.ShowState(control.State{Phase: control.Granted, Agent: control.Agent{ID: "a", Name: "claude"}, Level: protocol.LevelDrive})
-			p.Paint(false)
-			b.ReportAllocs()
-			for b.Loop() {
-				l.now = l.now.Add(time.Second)
-				p.DrawAround([]byte(chunk), false)
-			}
-		})
-	}
-}
-
 // TestTheSignGoesWithTheOldSizeR69 resizes the window while the sign stands: on the alternate
 // screen in every way, on the main one so that it gets higher or lower.
 func TestTheSignGoesWithTheOldSizeR69(t *testing.T) {
