@@ -22,6 +22,8 @@ type requestArgs struct {
 	Level     string `json:"level"`
 	Seconds   int64  `json:"seconds"`
 	TimeoutMs *int64 `json:"timeout_ms"`
+
+	Steps []text.Step `json:"steps"`
 }
 
 // readReason returns the agent's stated purpose.
@@ -40,6 +42,9 @@ func (s *toolset) requestControl(
 	if err != nil {
 		return "", err
 	}
+	if err := checkSteps(in.Steps); err != nil {
+		return "", err
+	}
 	info, err := s.findTerminal(ctx, in.Terminal)
 	if err != nil {
 		return "", err
@@ -49,7 +54,8 @@ func (s *toolset) requestControl(
 	}
 	limit := time.Duration(timeLimit(ctx, req, in.TimeoutMs, requestTimeoutMs)) * time.Millisecond
 	defer s.startProgress(ctx, req, "waiting for the user", limit)()
-	asking, cancel := context.WithTimeout(ctx, limit)
+	deadline := time.Now().Add(limit)
+	asking, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	grant, revoke, err := s.cfg.Terminals.Request(asking, &protocol.ControlRequest{
 		SessionID: info.SessionID,
@@ -68,8 +74,15 @@ func (s *toolset) requestControl(
 		if ctx.Err() != nil {
 			return "", returnGrant(ctx, s.cfg.Terminals, info.SessionID)
 		}
-		answer := grantedText(info, grant, s.cfg.Now())
-		return text.WithMessages(grant.Notes, answer), nil
+		answer := text.WithMessages(grant.Notes, grantedText(info, grant, s.cfg.Now()))
+		if len(in.Steps) > 0 {
+			return s.typeSteps(ctx, req, answer, sendArgs{Terminal: info.SessionID, Steps: in.Steps}, deadline)
+		}
+		screen, err := s.readView(ctx, req, readArgs{Terminal: info.SessionID})
+		if err != nil {
+			return answer, nil //nolint:nilerr // it has the keyboard, and a look tells it more
+		}
+		return text.Join(answer, screen), nil
 	}
 	return "", refusalError(revoke)
 }

@@ -26,14 +26,14 @@ const (
 func (s *toolset) startTools() []tool {
 	return []tool{
 		define("terminal_run",
-			"Start a program in a new terminal of yours: you have its keyboard, the user may "+
-				"watch and take it. It runs until it exits, you close it, it idles too long "+
-				"or you leave.", &mcp.ToolAnnotations{}, false, s.runProgram,
-			param{name: "program", kind: "string", required: true, about: "In PATH, or a path. " +
-				"For a command line: bash with args -c and the line."},
+			"Start a program in a new terminal of yours, and type steps as in terminal_send. You have "+
+				"its keyboard; the user may watch and take it. It ends when it exits, idles too "+
+				"long, you close it or leave.", &mcp.ToolAnnotations{}, false, s.runProgram,
+			param{name: "program", kind: "string", required: true, about: "For a command line: bash with args " +
+				"-c and the line."},
 			param{name: "args", kind: "array"}, param{name: "cwd", kind: "string"},
-			param{name: "cols", kind: "integer", high: protocol.MaxSize, about: "Default 80."},
-			param{name: "rows", kind: "integer", high: protocol.MaxSize, about: "Default 24."},
+			param{name: "cols", kind: "integer", high: protocol.MaxSize},
+			param{name: "rows", kind: "integer", high: protocol.MaxSize},
 			param{
 				name: "wait_for", kind: "string", enum: waitFor, unlisted: true,
 				about: "As in terminal_send. Default: settled.",
@@ -41,7 +41,7 @@ func (s *toolset) startTools() []tool {
 			param{
 				name: "value",
 				kind: "string",
-			}, param{name: "stop", kind: "array"}, tokensParam, timeoutParam),
+			}, param{name: "stop", kind: "array"}, laterSteps, tokensParam, timeoutParam),
 	}
 }
 
@@ -53,7 +53,7 @@ func (s *toolset) closeTools() []tool {
 				IdempotentHint: true,
 				OpenWorldHint:  new(false),
 			}, false, s.closeTerminal,
-			param{name: "terminal", kind: "string", required: true, about: "Its id."},
+			param{name: "terminal", kind: "string", required: true},
 			param{name: "force", kind: "boolean", about: "Kill it at once."}),
 	}
 }
@@ -69,6 +69,8 @@ type runArgs struct {
 	MaxTokens *int     `json:"max_tokens"`
 	TimeoutMs *int64   `json:"timeout_ms"`
 	Stop      []string `json:"stop"`
+
+	Steps []text.Step `json:"steps"`
 }
 
 func (s *toolset) runProgram(
@@ -76,6 +78,9 @@ func (s *toolset) runProgram(
 ) (string, error) {
 	tokens, err := callerOf(req).tokenLimit(in.MaxTokens)
 	if err != nil {
+		return "", err
+	}
+	if err := checkSteps(in.Steps); err != nil {
 		return "", err
 	}
 	until, err := sendArgs{WaitFor: in.WaitFor, Value: in.Value, Stop: in.Stop}.waitCondition()
@@ -104,10 +109,14 @@ func (s *toolset) runProgram(
 		s.self.learnID(frame.Keyboard.AgentID)
 	}
 	recordEnd(&info, got)
+	if len(in.Steps) > 0 && got.ExitCode == nil && (in.WaitFor == "" || got.Met) {
+		steps := sendArgs{Terminal: id, Steps: in.Steps, Look: lookScreen, MaxTokens: in.MaxTokens}
+		return s.typeSteps(ctx, req, started, steps, deadline)
+	}
 	return s.showStarted(ctx, info, in, until, got, frame, tokens), nil
 }
 
-// showStarted shows a program's first output, or its end.
+// showStarted shows a program's first output, or its end, if no steps are typed.
 func (s *toolset) showStarted(
 	ctx context.Context, info protocol.SessionInfo, in runArgs, until protocol.Until,
 	got *protocol.WaitResult, frame *protocol.Frame, tokens int,
@@ -118,6 +127,9 @@ func (s *toolset) showStarted(
 		preamble = matchedLine(got, until)
 	case !got.Met && got.ExitCode == nil:
 		preamble = "not settled in time"
+	}
+	if len(in.Steps) > 0 {
+		preamble = text.Join(preamble, "the steps were not typed")
 	}
 	if got.ExitCode != nil {
 		return s.showEnd(ctx, info, nil, frame, protocol.FirstSeq, in.MaxTokens, tokens, preamble)

@@ -23,7 +23,7 @@ func (s *toolset) sayTool() tool {
 		false,
 		s.sayToUser,
 		terminalParam,
-		param{name: "text", kind: "string", required: true, about: "One line, 300 characters at most."},
+		param{name: "text", kind: "string", required: true},
 	)
 }
 

@@ -65,6 +65,34 @@ func (in *sendArgs) readParts() ([]protocol.InputPart, error) {
 	return parts, nil
 }
 
+// checkSteps returns what is wrong with steps that are typed later.
+func checkSteps(steps []text.Step) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	in := sendArgs{Steps: steps}
+	_, err := in.readParts()
+	if err == nil {
+		_, err = in.waitCondition()
+	}
+	return err
+}
+
+// minStepsMs is the least time that steps get after what came before them in the same call.
+const minStepsMs = 5000
+
+// typeSteps types the steps of a call that got the keyboard first, as preamble says.
+func (s *toolset) typeSteps(
+	ctx context.Context, req *mcp.CallToolRequest, preamble string, in sendArgs, deadline time.Time,
+) (string, error) {
+	in.TimeoutMs = new(max(client.MillisecondsLeft(deadline), minStepsMs))
+	answer, err := s.sendInput(ctx, req, in)
+	if err != nil {
+		return "", &partialError{cause: err, receipt: preamble}
+	}
+	return text.Join(preamble, answer), nil
+}
+
 func (s *toolset) sendInput(
 	ctx context.Context, req *mcp.CallToolRequest, in sendArgs,
 ) (string, error) {

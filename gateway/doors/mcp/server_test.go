@@ -55,7 +55,7 @@ func TestTheUserReadsACleanNameAndReasonR47(t *testing.T) {
 	f := newFake()
 	_, isError := call(t, connect(t, f, eras[2], nil), "terminal_request_control", args{"reason": "fix\u202e the\n\ttypo\u200b"})
 	require.False(t, isError)
-	require.Equal(t, []string{`request by "claude-code" level drive for 0: fix the typo`}, f.said)
+	require.Equal(t, `request by "claude-code" level drive for 0: fix the typo`, f.said[0])
 }
 
 func TestAfterItsGrantTheAgentReadsYou(t *testing.T) {
@@ -64,8 +64,7 @@ func TestAfterItsGrantTheAgentReadsYou(t *testing.T) {
 	s := connect(t, f, eras[2], nil)
 	out, _ := call(t, s, "terminal_read", nil)
 	require.Contains(t, out, "keyboard: claude-code (drive)", "it does not know its id yet")
-	_, _ = call(t, s, "terminal_request_control", args{"reason": "type"})
-	out, _ = call(t, s, "terminal_read", nil)
+	out, _ = call(t, s, "terminal_request_control", args{"reason": "type"})
 	require.Contains(t, out, "keyboard: you (drive)")
 	_, _ = call(t, s, "terminal_send", args{"text": "x"})
 	require.Contains(t, f.said[len(f.said)-1], `input text "x" epoch 3`)

@@ -55,6 +55,7 @@ var (
 	tokensParam   = param{name: "max_tokens", kind: "integer", low: text.MinTokens, high: text.MaxTokens}
 	anyParam      = param{name: "any", kind: "array", about: "Or one of these regexes."}
 	stopParam     = param{name: "stop", kind: "array", about: "Regexes that end it unmet."}
+	laterSteps    = param{name: "steps", kind: "array", items: stepItems}
 	valueParam    = param{name: "value", kind: "string", about: "For text, title, gone; a regex (RE2); for idle a time like 500ms."}
 )
 
@@ -67,9 +68,9 @@ func (s *toolset) listTools() []tool {
 				"state, and any news.",
 			readOnly(), true, s.readView, terminalParam,
 			param{name: "view", kind: "string", enum: append([]string{"screen", "history", "changes", chatView}, commandViews...), about: "screen: all of it. changes (default): rows new to you. history: scrolled off, then the screen. chat: of a coding agent. command: the shell's last: line, status, output."},
-			param{name: "since_rev", kind: "integer", about: "Changes since it."},
+			param{name: "since_rev", kind: "integer"},
 			param{name: "lines", kind: "integer", high: protocol.MaxHistory, about: "Rows: of history (200), or the last of a screen."},
-			param{name: "start", kind: "integer", about: "First line; default: the newest."},
+			param{name: "start", kind: "integer", about: "First line."},
 			param{name: "match", kind: "string", about: "Only rows that match this regex, context rows around."},
 			param{name: "context", kind: "integer", high: protocol.MaxContext},
 			tokensParam, imageParam),
@@ -81,17 +82,17 @@ func (s *toolset) listTools() []tool {
 			param{name: "since_rev", kind: "integer", about: "Only changes since this rev."},
 			tokensParam, timeoutParam, imageParam),
 		define("terminal_request_control",
-			"Ask the user to let you type.",
+			"Ask the user to let you type, then type steps as in terminal_send, or see the screen.",
 			&mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}, false, s.requestControl, terminalParam,
 			param{name: "reason", kind: "string", required: true, about: "For the user: what you want to do."},
 			param{name: "level", kind: "string", enum: []string{string(protocol.LevelType), string(protocol.LevelDrive)}, about: "drive (default): every key. type: text and editing keys at a prompt; Enter and all input elsewhere wait for the user."},
 			param{name: "seconds", kind: "integer", high: maxSeconds},
-			timeoutParam),
+			laterSteps, timeoutParam),
 		define("terminal_send",
 			"Type and click while you have control, then see what changed. Order: mouse, text or paste, keys, Enter. Keys: enter, esc, tab, backspace, up, down, left, right, home, end, pageup, pagedown, f1 to f35, kp-5, ctrl-c, alt-x, shift-enter. The mouse works where the first line says mouse.",
 			&mcp.ToolAnnotations{}, true, s.sendInput, terminalParam,
 			param{name: "text", kind: "string", about: "A newline at its end is Enter. Several lines are pasted where the program accepted that."},
-			param{name: "paste", kind: "string", about: "Bracketed paste."},
+			param{name: "paste", kind: "string"},
 			param{name: "keys", kind: "array"},
 			param{name: "enter", kind: "boolean", about: "Enter at the end."},
 			param{name: "click", kind: "string", about: "Click on this text, on the screen once."},
@@ -127,6 +128,9 @@ const (
 	taskWords  = " A long wait or terminal_request_control becomes a task: end your turn, its end " +
 		"wakes you."
 )
+
+// stepItems is the schema of a step. Some clients refuse an object without properties.
+var stepItems = map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}}
 
 // stepsParam is the parameter that holds several inputs and what must come true between them.
 func stepsParam() param {
