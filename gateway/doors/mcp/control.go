@@ -80,7 +80,7 @@ func (s *toolset) requestControl(
 		}
 		screen, err := s.readView(ctx, req, readArgs{Terminal: info.SessionID})
 		if err != nil {
-			return answer, nil //nolint:nilerr // it has the keyboard, and a look tells it more
+			return answer, nil // a look of its own tells it why
 		}
 		return text.Join(answer, screen), nil
 	}
