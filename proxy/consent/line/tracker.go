@@ -22,7 +22,7 @@ type Tracker struct {
 	// Group returns the foreground process group, 0 if unknown.
 	Group func() int
 
-	place     atomic.Uint64 // a packed Place; it changes with each chunk of output
+	place     atomic.Pointer[Place]
 	pausedRow atomic.Pointer[PausedRow]
 
 	mu           sync.Mutex
@@ -89,29 +89,14 @@ func (t Typed) PromptOn(s Screen) string {
 func (t Typed) Keys() uint64 { return t.keys }
 
 // SetPlace sets the cursor's place.
-func (t *Tracker) SetPlace(p Place) { t.place.Store(p.pack()) }
+func (t *Tracker) SetPlace(p Place) { t.place.Store(&p) }
 
-// A packed Place has a bit that it is set, a bit for the alternate screen, the line, the column.
-const (
-	packedSet = 1 << 63
-	packedAlt = 1 << 62
-	colBits   = 16
-)
-
-func (p Place) pack() uint64 {
-	n := packedSet | p.Line<<colBits&(packedAlt-1) | uint64(p.Col)
-	if p.Alt {
-		n |= packedAlt
+// cursor returns the cursor's place, and false before it is known.
+func (t *Tracker) cursor() (p Place, ok bool) {
+	if at := t.place.Load(); at != nil {
+		return *at, true
 	}
-	return n
-}
-
-func unpack(n uint64) (p Place, ok bool) {
-	return Place{
-		Alt:  n&packedAlt != 0,
-		Line: n & (packedAlt - 1) >> colBits,
-		Col:  int(n & (1<<colBits - 1)),
-	}, n&packedSet != 0
+	return Place{}, false
 }
 
 // ReadPrompt reads the prompt off the screen while the output pauses: for the next key, and for
@@ -237,7 +222,7 @@ func (t *Tracker) NoteUserKeys(keys []byte) {
 	if t.typed.Cooked && !t.Cooked() { // the new foreground program gets the text typed ahead
 		t.typed.Group, t.typed.Cooked = t.Group(), false
 	}
-	if here, _ := unpack(t.place.Load()); t.typed.interrupted && here.Line != t.typed.Own.Line {
+	if here, _ := t.cursor(); t.typed.interrupted && here.Line != t.typed.Own.Line {
 		t.typed.Own = Start{}
 	}
 	t.typed.interrupted = false
@@ -315,7 +300,7 @@ func (t *Tracker) noteSubmit() {
 // isScreenGone reports whether b was on the alternate screen, which has closed: text typed there,
 // as to a pager, is on no line.
 func (t *Tracker) isScreenGone(b Start) bool {
-	here, ok := unpack(t.place.Load())
+	here, ok := t.cursor()
 	return ok && b.Alt && !here.Alt
 }
 
@@ -339,7 +324,7 @@ func (t *Tracker) submittedStart() (Start, int) {
 
 // startHere returns where the next key will show.
 func (t *Tracker) startHere() Start {
-	here, ok := unpack(t.place.Load())
+	here, ok := t.cursor()
 	b := Start{Place: here, Set: ok}
 	if rest := t.pausedRow.Load(); ok && rest != nil && rest.Place == here {
 		b.Row, b.Known = *rest, true
