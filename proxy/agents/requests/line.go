@@ -205,6 +205,9 @@ func (l *Line) IsEditing(timed bool) bool {
 		(!timed || !line.KeepsModeWhileWaiting(f))
 }
 
+// IsBehindText implements [observer.Line].
+func (l *Line) IsBehindText() bool { return l.screen().Alt() || line.HasPromptText(l.screen()) }
+
 // LastKeyTime implements [observer.Line].
 func (l *Line) LastKeyTime() time.Time { return l.Tracker.LastKeyTime() }
 

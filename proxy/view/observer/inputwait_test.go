@@ -16,7 +16,7 @@ import (
 func TestJudge(t *testing.T) {
 	const group = 7
 	for _, c := range corpus.Rows[struct{ Name, Report, Mark, Want string }](t, "judge") {
-		s := new(stage)
+		s := &stage{newRow: strings.HasSuffix(c.Name, "at a new row")}
 		w := &inputWait{seen: moment{writes: 3}, line: stagedSession{s}.Line, program: stagedProgram{s}}
 		if c.Mark == "lines" {
 			s.line = cooked

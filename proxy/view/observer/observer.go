@@ -123,6 +123,9 @@ type Line interface {
 	// means that it has a timer, which may belong to what it evaluates. LastKeyTime returns when
 	// someone last typed, or zero.
 	IsEditing(timed bool) bool
+	// IsBehindText reports whether the cursor is behind text, as at a prompt, or on the alternate
+	// screen.
+	IsBehindText() bool
 	LastKeyTime() time.Time
 	// NextServe returns when Serve is due although nothing happens.
 	NextServe() (at time.Time, ok bool)

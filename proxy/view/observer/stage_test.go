@@ -37,6 +37,7 @@ type stage struct {
 	blocked child.Blocked
 	writes  atomic.Uint64
 	edits   bool      // a known program edits a line
+	newRow  bool      // the cursor is not behind text
 	pressed time.Time // the last time a person typed
 	keyed   secretprompt.Typed
 	driven  bool
@@ -132,6 +133,7 @@ type stagedLine struct{ s *stage }
 
 func (l stagedLine) NoteScreenChange(time.Time)   {}
 func (l stagedLine) IsEditing(timed bool) bool    { return l.s.edits && !timed }
+func (l stagedLine) IsBehindText() bool           { return !l.s.newRow }
 func (l stagedLine) LastKeyTime() time.Time       { return l.s.pressed }
 func (l stagedLine) NextServe() (time.Time, bool) { return l.s.due, !l.s.due.IsZero() }
 
