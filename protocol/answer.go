@@ -80,7 +80,7 @@ func (m *Error) check() error {
 	return new(checks).optionalID("requestId", m.RequestID).
 		required("code", string(m.Code), MaxName).
 		required("message", m.Message, MaxInput).
-		between("retryAfterMs", m.RetryAfterMs, 0, 24*3600*1000).done()
+		upTo("retryAfterMs", m.RetryAfterMs, 24*3600*1000).done()
 }
 
 func (m *Cancel) check() error {

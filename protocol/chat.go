@@ -291,7 +291,7 @@ func (m *ChatAnswer) Signed(startedAt int64) []byte {
 func (m *ChatStatus) check() error {
 	return new(checks).id("sessionId", m.SessionID).required("agent", m.Agent, MaxName).
 		required("state", m.State, MaxName).text("mode", m.Mode, MaxName).
-		text("why", m.Why, MaxText).between("open", int64(m.Open), 0, MaxMessage).done()
+		text("why", m.Why, MaxText).between("open", m.Open, 0, MaxMessage).done()
 }
 
 func (m *ChatSubscribe) check() error {

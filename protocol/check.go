@@ -59,9 +59,17 @@ func (c *checks) required(field, value string, limit int) *checks {
 	return c.text(field, value, limit)
 }
 
-func (c *checks) between(field string, value, low, high int64) *checks {
+func (c *checks) between(field string, value, low, high int) *checks {
 	if value < low || value > high {
 		c.fail(CodeBadMessage, field, "is %d, must be %d to %d", value, low, high)
+	}
+	return c
+}
+
+// upTo checks a number of seconds or milliseconds.
+func (c *checks) upTo(field string, value, high int64) *checks {
+	if value < 0 || value > high {
+		c.fail(CodeBadMessage, field, "is %d, must be 0 to %d", value, high)
 	}
 	return c
 }

@@ -262,7 +262,7 @@ func (m *ControlRequest) check() error {
 		optionalID("agentId", m.AgentID).
 		text("agentName", m.AgentName, MaxName).checkLevel("level", m.Level).
 		required("reason", m.Why, MaxReason).
-		between("seconds", m.Seconds, 0, 24*3600).optionalID("tokenId", m.TokenID).
+		upTo("seconds", m.Seconds, 24*3600).optionalID("tokenId", m.TokenID).
 		text("program", m.Program, MaxName).text("parent", m.Parent, MaxName).done()
 }
 
@@ -298,7 +298,7 @@ func (m *AgentPresence) check() error {
 func (m *ControlDecide) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
 		optionalLevel("level", m.Level).
-		between("seconds", m.Seconds, 0, 24*3600).required("by", m.By, MaxName).
+		upTo("seconds", m.Seconds, 24*3600).required("by", m.By, MaxName).
 		text("agentName", m.AgentName, MaxName).
 		oneOf("hide", m.Hide, "", HideOn, HideOff).checkMuted(m).done()
 }

@@ -82,7 +82,7 @@ func (m *ProxyStart) check() error {
 		optionalID("agentId", m.AgentID).text("name", m.Name, MaxName).
 		text("agentName", m.AgentName, MaxName).
 		optionalID("hostKey", m.HostKey)
-	return c.between("cols", int64(m.Cols), 0, MaxSize).between("rows", int64(m.Rows), 0, MaxSize).
+	return c.between("cols", m.Cols, 0, MaxSize).between("rows", m.Rows, 0, MaxSize).
 		done()
 }
 

@@ -171,8 +171,8 @@ func (m *Input) check() error {
 	return new(checks).id("requestId", m.RequestID).checkParts(m).
 		optionalID("sessionId", m.SessionID).
 		optionalID("agentId", m.AgentID).checkExpect(m.Expect).
-		between("settleMs", m.SettleMs, 0, MaxWaitMs).
-		between("timeoutMs", m.TimeoutMs, 0, MaxTimeoutMs).done()
+		upTo("settleMs", m.SettleMs, MaxWaitMs).
+		upTo("timeoutMs", m.TimeoutMs, MaxTimeoutMs).done()
 }
 
 func (m *InputResult) check() error {
@@ -189,7 +189,7 @@ func (c *checks) checkExpect(e *Expect) *checks {
 	c.text("expect.hash", e.Hash, MaxID).text("expect.text", e.Text, MaxPattern).
 		text("expect.foreground", e.Foreground, MaxName)
 	if e.CursorRow != nil {
-		c.between("expect.cursorRow", int64(*e.CursorRow), 0, MaxSize-1)
+		c.between("expect.cursorRow", *e.CursorRow, 0, MaxSize-1)
 	}
 	return c
 }
@@ -262,6 +262,6 @@ func (c *checks) checkCell(field string, at *Cell) *checks {
 	if at == nil {
 		return c
 	}
-	return c.between(field+".row", int64(at.Row), 0, MaxSize-1).
-		between(field+".col", int64(at.Col), 0, MaxSize-1)
+	return c.between(field+".row", at.Row, 0, MaxSize-1).
+		between(field+".col", at.Col, 0, MaxSize-1)
 }

@@ -216,8 +216,8 @@ func (c *checks) checkPast(p *Past) *checks {
 func (c *checks) checkWraps(field string, wraps []Wrap, all int) *checks {
 	least := 0
 	for _, w := range wraps {
-		c.between(field+".row", int64(w.Row), int64(least), int64(all)-1).
-			between(field+".blanks", int64(w.Blanks), 0, MaxSize)
+		c.between(field+".row", w.Row, least, all-1).
+			between(field+".blanks", w.Blanks, 0, MaxSize)
 		least = w.Row + 1
 	}
 	return c

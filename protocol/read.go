@@ -132,8 +132,8 @@ type Command struct {
 func (m *Read) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
 		optionalID("agentId", m.AgentID).
-		between("scrollback", int64(m.Scrollback), 0, MaxHistory).
-		between("command", int64(m.Command), 0, MaxCommands).checkPages(m).done()
+		between("scrollback", m.Scrollback, 0, MaxHistory).
+		between("command", m.Command, 0, MaxCommands).checkPages(m).done()
 }
 
 // checkPages checks the fields of a read about history.
@@ -155,7 +155,7 @@ func (c *checks) checkPages(m *Read) *checks {
 	if _, err := m.Pattern(); err != nil && c.err == nil {
 		c.err, _ = errors.AsType[*FieldError](err)
 	}
-	c.text("match", m.Match, MaxPattern).between("context", int64(m.Context), 0, MaxContext)
+	c.text("match", m.Match, MaxPattern).between("context", m.Context, 0, MaxContext)
 	return c
 }
 

@@ -84,7 +84,7 @@ func (m *RecordsListResult) check() error { return nil }
 
 func (m *RecordsRead) check() error {
 	return new(checks).id("requestId", m.RequestID).id("recordId", m.RecordID).
-		between("fromMs", m.FromMs, 0, MaxRecordMs).between("everyMs", m.EveryMs, 0, MaxWaitMs).
+		upTo("fromMs", m.FromMs, MaxRecordMs).upTo("everyMs", m.EveryMs, MaxWaitMs).
 		done()
 }
 

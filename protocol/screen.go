@@ -239,30 +239,30 @@ const (
 )
 
 func (c *checks) size(cols, rows int) *checks {
-	return c.between("cols", int64(cols), 1, MaxSize).between("rows", int64(rows), 1, MaxSize)
+	return c.between("cols", cols, 1, MaxSize).between("rows", rows, 1, MaxSize)
 }
 
 func (c *checks) checkScreen(s *Screen) *checks {
 	if s == nil {
 		return c
 	}
-	c.between("screen.cols", int64(s.Cols), 1, MaxSize).
-		between("screen.rows", int64(s.Rows), 1, MaxSize)
+	c.between("screen.cols", s.Cols, 1, MaxSize).
+		between("screen.rows", s.Rows, 1, MaxSize)
 	if len(s.Lines) > s.Rows {
 		c.fail(CodeBadMessage, "screen.lines", "has %d rows, screen.rows is %d",
 			len(s.Lines), s.Rows)
 	}
 	if p := s.Progress; p != nil {
 		c.text("screen.progress.state", p.State, MaxName).
-			between("screen.progress.percent", int64(p.Percent), 0, 100)
+			between("screen.progress.percent", p.Percent, 0, 100)
 	}
-	return c.between("screen.cursor.row", int64(s.Cursor.Row), 0, int64(s.Rows)-1).
-		between("screen.cursor.col", int64(s.Cursor.Col), 0, int64(s.Cols)-1)
+	return c.between("screen.cursor.row", s.Cursor.Row, 0, s.Rows-1).
+		between("screen.cursor.col", s.Cursor.Col, 0, s.Cols-1)
 }
 
 func (c *checks) checkChanged(field string, changed []Row, rows int) *checks {
 	for _, r := range changed {
-		c.between(field+".row", int64(r.Row), 0, int64(rows)-1)
+		c.between(field+".row", r.Row, 0, rows-1)
 	}
 	return c
 }
@@ -274,30 +274,30 @@ func (c *checks) checkFrame(f *Frame) *checks {
 	return c.checkScreen(&f.Screen).checkChanged("frame.changed", f.Changed, f.Screen.Rows).
 		checkHidden("frame.hiddenText", f.HiddenText, f.Screen.Rows).
 		checkHidden("frame.repainting", f.Repainting, f.Screen.Rows).
-		between("frame.moved", int64(f.Moved), -int64(f.Screen.Rows), int64(f.Screen.Rows)).
+		between("frame.moved", f.Moved, -f.Screen.Rows, f.Screen.Rows).
 		checkHighlights(f.Highlights, &f.Screen).checkPictures(f.Pictures, &f.Screen).
 		checkBlackout("frame.blackout", f.Blackout)
 }
 
 func (c *checks) checkPictures(all []Picture, s *Screen) *checks {
-	c.between("frame.pictures", int64(len(all)), 0, MaxPictures)
+	c.between("frame.pictures", len(all), 0, MaxPictures)
 	for _, p := range all {
-		c.between("frame.pictures.row", int64(p.Row), 0, int64(s.Rows)-1).
-			between("frame.pictures.col", int64(p.Col), 0, int64(s.Cols)-1).
-			between("frame.pictures.rows", int64(p.Rows), 0, int64(s.Rows)).
-			between("frame.pictures.cols", int64(p.Cols), 0, int64(s.Cols)).
+		c.between("frame.pictures.row", p.Row, 0, s.Rows-1).
+			between("frame.pictures.col", p.Col, 0, s.Cols-1).
+			between("frame.pictures.rows", p.Rows, 0, s.Rows).
+			between("frame.pictures.cols", p.Cols, 0, s.Cols).
 			text("frame.pictures.kind", p.Kind, MaxName)
 	}
 	return c
 }
 
 func (c *checks) checkHighlights(all []Highlight, s *Screen) *checks {
-	c.between("frame.highlights", int64(len(all)), 0, MaxHighlights)
+	c.between("frame.highlights", len(all), 0, MaxHighlights)
 	for _, h := range all {
-		c.between("frame.highlights.row", int64(h.Row), 0, int64(s.Rows)-1).
-			between("frame.highlights.rows", int64(h.Rows), 0, int64(s.Rows)).
-			between("frame.highlights.col", int64(h.Col), 0, int64(s.Cols)-1).
-			between("frame.highlights.cols", int64(h.Cols), 1, int64(s.Cols)).
+		c.between("frame.highlights.row", h.Row, 0, s.Rows-1).
+			between("frame.highlights.rows", h.Rows, 0, s.Rows).
+			between("frame.highlights.col", h.Col, 0, s.Cols-1).
+			between("frame.highlights.cols", h.Cols, 1, s.Cols).
 			text("frame.highlights.text", h.Text, 16*MaxHighlight)
 	}
 	return c
@@ -305,7 +305,7 @@ func (c *checks) checkHighlights(all []Highlight, s *Screen) *checks {
 
 func (c *checks) checkHidden(field string, rows []int, all int) *checks {
 	for _, row := range rows {
-		c.between(field, int64(row), 0, int64(all)-1)
+		c.between(field, row, 0, all-1)
 	}
 	return c
 }

@@ -132,13 +132,13 @@ func (m *SecretAsk) check() error {
 	c := new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
 		text("prompt", m.Prompt, MaxSecretPrompt).
 		oneOf("kind", m.Kind, SecretHidden, SecretText, SecretConfirm).
-		between("publicKeyB64", int64(len(m.PublicKeyB64)), 1, MaxSecretKey)
+		between("publicKeyB64", len(m.PublicKeyB64), 1, MaxSecretKey)
 	a := &m.Asker
 	c.required("asker.program", a.Program, MaxName).text("asker.command", a.Command, MaxText).
 		text("asker.host", a.Host, MaxReason).text("asker.cwd", a.Cwd, MaxText).
 		text("asker.agent", a.Agent, MaxName).optionalID("asker.agentId", a.AgentID).
 		optionalID("asker.tokenId", a.TokenID).
-		between("asker.chain", int64(len(a.Chain)), 0, MaxAskerChain)
+		between("asker.chain", len(a.Chain), 0, MaxAskerChain)
 	for _, name := range a.Chain {
 		c.text("asker.chain", name, MaxName)
 	}
@@ -148,7 +148,7 @@ func (m *SecretAsk) check() error {
 func (m *SecretAnswer) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
 		oneOf("verdict", m.Verdict, SecretGiven, SecretRefused).text("by", m.By, MaxName).
-		between("sealedB64", int64(len(m.SealedB64)), 0, MaxSealed).done()
+		between("sealedB64", len(m.SealedB64), 0, MaxSealed).done()
 }
 
 func (m *SecretWatch) check() error { return new(checks).id("requestId", m.RequestID).done() }
@@ -162,7 +162,7 @@ func (m *SecretEnded) check() error {
 func (m *SecretReply) check() error {
 	c := new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
 		id("question", m.Question).oneOf("verdict", m.Verdict, SecretGiven, SecretRefused).
-		between("sealedB64", int64(len(m.SealedB64)), 0, MaxSealed)
+		between("sealedB64", len(m.SealedB64), 0, MaxSealed)
 	switch {
 	case m.Verdict == SecretGiven && len(m.SealedB64) == 0:
 		c.fail(CodeBadMessage, "sealedB64", "is missing")

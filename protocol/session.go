@@ -233,7 +233,7 @@ func (m *SessionOpen) check() error {
 func (m *SessionClose) check() error {
 	return new(checks).id("id", m.ID).id("sessionId", m.SessionID).
 		text("signal", m.Signal, MaxName).
-		between("outlived", int64(m.Outlived), 0, MaxOutlived).checkPast(m.Past).done()
+		between("outlived", m.Outlived, 0, MaxOutlived).checkPast(m.Past).done()
 }
 
 func (m *Resize) check() error {
@@ -254,7 +254,7 @@ func (m *SessionsListResult) check() error {
 
 func (m *SessionsSubscribe) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
-		between("everyMs", m.EveryMs, 0, MaxWaitMs).done()
+		upTo("everyMs", m.EveryMs, MaxWaitMs).done()
 }
 
 func (m *Subscribed) check() error { return new(checks).id("sessionId", m.SessionID).done() }

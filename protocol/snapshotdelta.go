@@ -336,11 +336,11 @@ func (d *SnapshotDelta) UnmarshalJSON(frame []byte) error {
 
 func (d *SnapshotDelta) check() error {
 	c := new(checks).id("sessionId", d.SessionID).
-		between("moved", int64(d.Moved), -MaxSize, MaxSize).
+		between("moved", d.Moved, -MaxSize, MaxSize).
 		checkChanged("changed", d.Changed, MaxSize)
 	if t := d.Content; t != nil {
-		c.between("content.cut", int64(t.Cut), 0, 4*ContentRunes).
-			between("content.erase", int64(t.Erase), 0, 4*ContentRunes).
+		c.between("content.cut", t.Cut, 0, 4*ContentRunes).
+			between("content.erase", t.Erase, 0, 4*ContentRunes).
 			text("content.add", t.Add, 4*ContentRunes)
 	}
 	return c.done()

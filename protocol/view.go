@@ -218,7 +218,7 @@ func plainAck(frame []byte) *Ack {
 
 func (m *View) check() error {
 	return new(checks).optionalID("requestId", m.RequestID).id("sessionId", m.SessionID).
-		between("everyMs", m.EveryMs, 0, MaxWaitMs).done()
+		upTo("everyMs", m.EveryMs, MaxWaitMs).done()
 }
 
 func (m *Unview) check() error { return new(checks).id("sessionId", m.SessionID).done() }
@@ -228,9 +228,9 @@ func (m *Ack) check() error { return new(checks).id("sessionId", m.SessionID).do
 func (m *Rows) check() error {
 	c := new(checks).id("sessionId", m.SessionID).size(m.Cols, m.Rows).
 		checkChanged("changed", m.Changed, m.Rows).
-		between("moved", int64(m.Moved), -int64(m.Rows), int64(m.Rows)).
-		between("cursor.row", int64(m.Cursor.Row), 0, int64(m.Rows)-1).
-		between("cursor.col", int64(m.Cursor.Col), 0, int64(m.Cols)-1)
+		between("moved", m.Moved, -m.Rows, m.Rows).
+		between("cursor.row", m.Cursor.Row, 0, m.Rows-1).
+		between("cursor.col", m.Cursor.Col, 0, m.Cols-1)
 	if n := len(m.Lines); n > m.Rows {
 		c.fail(CodeBadMessage, "lines", "has %d rows, rows is %d", n, m.Rows)
 	}

@@ -160,8 +160,8 @@ func (m *Wait) check() error {
 	return new(checks).id("requestId", m.RequestID).id("sessionId", m.SessionID).
 		optionalID("agentId", m.AgentID).
 		checkUntil("until", &m.Until).checkFurther("any", m.Any).checkFurther("stop", m.Stop).
-		between("timeoutMs", m.TimeoutMs, 0, MaxTimeoutMs).
-		between("scrollback", int64(m.Scrollback), 0, MaxHistory).done()
+		upTo("timeoutMs", m.TimeoutMs, MaxTimeoutMs).
+		between("scrollback", m.Scrollback, 0, MaxHistory).done()
 }
 
 func (m *WaitResult) check() error {
@@ -177,7 +177,7 @@ func (c *checks) checkUntil(field string, u *Until) *checks {
 	return c.text(field+".text", u.Text, MaxPattern).text(field+".regex", u.Regex, MaxPattern).
 		text(field+".title", u.Title, MaxPattern).
 		text(field+".titleRegex", u.TitleRegex, MaxPattern).
-		text(field+".gone", u.Gone, MaxPattern).between(field+".quietMs", u.QuietMs, 0, MaxWaitMs).
+		text(field+".gone", u.Gone, MaxPattern).upTo(field+".quietMs", u.QuietMs, MaxWaitMs).
 		checkRepaints(field+".repaints", u)
 }
 
