@@ -24,52 +24,25 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.message }
 
+func refuse(status int, message string) *refusal { return &refusal{status, message, false} }
+
 var (
-	errCode = &refusal{
-		status: http.StatusForbidden,
-		message: "the link was used, or is more than a minute old: for a new one, press Enter " +
-			"where gateway open runs",
-	}
-	errSlower = &refusal{
-		status:  http.StatusTooManyRequests,
-		message: "too many wrong codes: try again later",
-	}
-	errFull = &refusal{
-		status:  http.StatusTooManyRequests,
-		message: "8 pages are open already: close one",
-	}
-	errConnections = &refusal{
-		status:  http.StatusTooManyRequests,
-		message: "the pages of this opening have 16 connections already: close one",
-	}
-	errOften = &refusal{
-		status:  http.StatusTooManyRequests,
-		message: "too many tickets: try again in a minute",
-	}
-	errUnknownPage = &refusal{
-		status:  http.StatusForbidden,
-		message: "the page is closed: open a new link",
-	}
-	errSignature = &refusal{
-		status:  http.StatusForbidden,
-		message: "the signature does not match the key of this page",
-	}
-	errMoment = &refusal{
-		status: http.StatusForbidden,
-		message: "the signature was used already, or its time is off: sign again, and check both " +
-			"clocks",
-	}
-	errPending = &refusal{
-		status:  http.StatusConflict,
-		message: "the user has not let this page in yet",
-		pending: true,
-	}
-	errGathering = &refusal{
-		status:  http.StatusServiceUnavailable,
-		message: "the server has just started and does not know the page yet: try again",
-	}
-	errTicket = errors.New("the ticket is unknown, or was used: ask for another")
-	errCrowd  = errors.New("64 connections from your address have not said hello yet: try " +
+	errCode = refuse(http.StatusForbidden,
+		"the link was used, or is more than a minute old: for a new one, press Enter "+
+			"where gateway open runs")
+	errSlower      = refuse(http.StatusTooManyRequests, "too many wrong codes: try again later")
+	errFull        = refuse(http.StatusTooManyRequests, "8 pages are open already: close one")
+	errConnections = refuse(http.StatusTooManyRequests, "the pages of this opening have 16 connections already: close one")
+	errOften       = refuse(http.StatusTooManyRequests, "too many tickets: try again in a minute")
+	errUnknownPage = refuse(http.StatusForbidden, "the page is closed: open a new link")
+	errSignature   = refuse(http.StatusForbidden, "the signature does not match the key of this page")
+	errMoment      = refuse(http.StatusForbidden,
+		"the signature was used already, or its time is off: sign again, and check both "+
+			"clocks")
+	errPending   = &refusal{http.StatusConflict, "the user has not let this page in yet", true}
+	errGathering = refuse(http.StatusServiceUnavailable, "the server has just started and does not know the page yet: try again")
+	errTicket    = errors.New("the ticket is unknown, or was used: ask for another")
+	errCrowd     = errors.New("64 connections from your address have not said hello yet: try " +
 		"again later")
 )
 
