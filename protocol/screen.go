@@ -32,6 +32,8 @@ type Frame struct {
 	// Highlights are the parts of rows that stand out by their background, as a selected entry
 	// does; at most MaxHighlights.
 	Highlights []Highlight `json:"highlights,omitempty"`
+	// Wrapped are the rows that go on in the next one: their line is longer than the screen is wide.
+	Wrapped []int `json:"wrapped,omitempty"`
 	// Keyboard describes who may type now.
 	Keyboard Keyboard `json:"keyboard"`
 	// IdleMs is the time since the last visible change.
@@ -274,6 +276,7 @@ func (c *checks) checkFrame(f *Frame) *checks {
 	return c.checkScreen(&f.Screen).checkChanged("frame.changed", f.Changed, f.Screen.Rows).
 		checkHidden("frame.hiddenText", f.HiddenText, f.Screen.Rows).
 		checkHidden("frame.repainting", f.Repainting, f.Screen.Rows).
+		checkHidden("frame.wrapped", f.Wrapped, f.Screen.Rows).
 		between("frame.moved", f.Moved, -f.Screen.Rows, f.Screen.Rows).
 		checkHighlights(f.Highlights, &f.Screen).checkPictures(f.Pictures, &f.Screen).
 		checkBlackout("frame.blackout", f.Blackout)

@@ -3,6 +3,7 @@ package text
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"terminalproxy/protocol"
@@ -132,6 +133,21 @@ func (d Dialect) changedPage(got *protocol.ReadResult, past []string) Page {
 		}
 		return note
 	})
+}
+
+// Wrapped names the rows of the page that go on in the next row, "" without any.
+func (p *Page) Wrapped(f *protocol.Frame) (names string) {
+	shown := "\n" + strings.Join(p.Rows, "\n")
+	for _, row := range f.Wrapped {
+		name := strconv.Itoa(row + 1)
+		if !p.Numbered || strings.Contains(shown, "\n"+name+"|") {
+			names += ", " + name
+		}
+	}
+	if names != "" {
+		names = "rows that go on in the next: " + names[2:]
+	}
+	return names
 }
 
 // screenNote says that the first n rows of a whole screen are left out; otherwise it returns note.

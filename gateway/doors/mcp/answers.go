@@ -71,7 +71,7 @@ func (a *answers) formatAnswer(
 			if p.Numbered {
 				rows = text.FoldNumbered(rows)
 			}
-			return text.Fence(mark, "", rows, title, highlights)
+			return text.Fence(mark, "", rows, title, highlights, p.Wrapped(f))
 		}
 	}
 	p.Rows = text.ShortenGaps(p.Rows)

@@ -129,13 +129,16 @@ const (
 		"wakes you."
 )
 
-// stepItems is the schema of a step. Some clients refuse an object without properties.
-var stepItems = map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}}
+// wordItem is the schema of a string in an array, and stepItems that of a step. Some clients refuse
+// an object without properties.
+var (
+	wordItem  = map[string]any{"type": "string"}
+	stepItems = map[string]any{"type": "object", "properties": map[string]any{"text": wordItem}}
+)
 
 // stepsParam is the parameter that holds several inputs and what must come true between them.
 func stepsParam() param {
-	word := map[string]any{"type": "string"} // some clients refuse an object without properties
-	step := map[string]any{"text": word, "until": word, "value": word}
+	step := map[string]any{"text": wordItem, "until": wordItem, "value": wordItem}
 	return param{
 		name: "steps", kind: "array",
 		items: map[string]any{"type": "object", "properties": step},
@@ -184,7 +187,7 @@ func schema(params []param) map[string]any {
 		switch {
 		case p.kind == "array":
 			if s["items"] = p.items; p.items == nil {
-				s["items"] = map[string]any{"type": "string"}
+				s["items"] = wordItem
 			}
 		case p.enum != nil && !p.unlisted:
 			s["enum"] = p.enum

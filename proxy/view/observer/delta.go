@@ -65,8 +65,8 @@ func (r *sentScreens) findScreen(seq uint64) *sentScreen {
 	return nil
 }
 
-// completeFrame adds highlights, pictures and the history number of the rows to a frame for an
-// answer, and remembers it.
+// completeFrame adds highlights, pictures, wrapped rows and the history number of the rows to a
+// frame for an answer, and remembers it.
 func (o *Observer) completeFrame(f *protocol.Frame) {
 	f.Line = o.firstScreenLine()
 	for _, h := range o.model.Highlights(nil, protocol.MaxHighlights) {
@@ -87,6 +87,11 @@ func (o *Observer) completeFrame(f *protocol.Frame) {
 		}
 		f.Pictures = append(f.Pictures,
 			protocol.Picture{Kind: p.Kind, Row: p.Row, Col: p.Col, Rows: p.Rows, Cols: p.Cols})
+	}
+	for row := range f.Screen.Rows {
+		if o.model.RowWrapped(row) {
+			f.Wrapped = append(f.Wrapped, row)
+		}
 	}
 	o.sent.remember(
 		sentScreen{seq: f.Seq, cols: f.Screen.Cols, lines: f.Screen.Lines, line: f.Line},
