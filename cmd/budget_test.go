@@ -13,8 +13,8 @@ import (
 // tokenBudgets bound the Go code of each wing, in tokens without comments. They only fall: a
 // change that needs more takes something away first.
 var tokenBudgets = map[string]int{
-	"cmd": 128104, "gateway": 171313, "protocol": 26540, "proxy": 347865,
-	"tests": 696500, // all tests, and what only tests and developers run
+	"cmd": 128069, "gateway": 171303, "protocol": 26395, "proxy": 347857,
+	"tests": 696095, // all tests, and what only tests and developers run
 }
 
 // budgetSlack is how far a count may lie below its budget, in tokens.

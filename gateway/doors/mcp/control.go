@@ -80,7 +80,7 @@ func (s *toolset) requestControl(
 		}
 		screen, err := s.readView(ctx, req, readArgs{Terminal: info.SessionID})
 		if err != nil {
-			return answer, nil // a look of its own tells it why
+			return answer, nil // the agent has the keyboard, and its own look tells it why
 		}
 		return text.Join(answer, screen), nil
 	}

@@ -354,8 +354,8 @@ func (r *review) checkLine(now time.Time) (found reviewEvent, err error) {
 		}
 	}
 	waited := in.paused || in.group != 0 || in.userKeysAtStart != in.Tracker.TypedLine().Keys()
-	// A full-screen program may hold half a command of the user's, as vim behind a colon. The user
-	// may have started or left it.
+	// A full-screen program may hold half a command of the user's, as vim behind a colon. Or the
+	// user has started or left one.
 	unseen := in.saw.looked && in.saw.keys != in.userKeysAtStart &&
 		(in.saw.place.Alt || in.Observer.Model().Alt())
 	if r.left != nil || !waited && !unseen {

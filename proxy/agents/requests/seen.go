@@ -52,8 +52,8 @@ func (s *seen) noteSeen(agentID string) {
 	s.byAgent[agentID] = now
 }
 
-// noteFirst takes the present screen for what an agent saw that has not looked yet: it asks for
-// this program.
+// noteFirst notes the present screen for an agent that has not looked yet. The agent asks to type
+// into the program that this screen shows.
 func (s *seen) noteFirst(agentID string) {
 	if !s.byAgent[agentID].looked {
 		s.noteSeen(agentID)

@@ -109,8 +109,8 @@ func readKept(s Screen, begun Start) Buffer {
 	return b
 }
 
-// isProposed reports whether the cursor is behind a word, and was not at the prompt of a submitted
-// line: bash's read -e -i and zsh's vared let the user edit a text.
+// isProposed reports whether the cursor is behind a word although the prompt of the submitted line
+// does not end in one: bash's read -e -i and zsh's vared offer a text for editing.
 func isProposed(s Screen, begun Start) bool {
 	return begun.hasPrompt() && endsInWord(ReadPausedRow(s).Prompt) && !endsInWord(begun.Row.Prompt)
 }

@@ -52,7 +52,6 @@ func kindOf(names ...string) Kind {
 
 // Terminal describes the user's terminal.
 type Terminal struct {
-	// Env is the environment.
 	Env func(string) string
 	// Forced sends OSC 9 to an unknown terminal.
 	Forced bool

@@ -173,7 +173,7 @@ func (w *inputWait) weighEvidence(now time.Time, a child.Blocked, known bool) wa
 	case shell && !prompts: // the shell behind the relay runs a command
 		return out
 	case known && a.Asleep && a.Relay != "":
-		if w.line().IsBehindText() { // what works has usually left the cursor at the start of a row
+		if w.line().IsBehindText() { // a program that works has usually left the cursor at the start of a row
 			out.guess = protocol.GuessRelay
 		}
 	case known && a.Asleep:
