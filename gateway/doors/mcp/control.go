@@ -54,7 +54,7 @@ func (s *toolset) requestControl(
 	}
 	limit := time.Duration(timeLimit(ctx, req, in.TimeoutMs, requestTimeoutMs)) * time.Millisecond
 	defer s.startProgress(ctx, req, "waiting for the user", limit)()
-	deadline := time.Now().Add(limit)
+	deadline, rev := time.Now().Add(limit), s.answers.seenRevision(ctx, info.SessionID)
 	asking, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	grant, revoke, err := s.cfg.Terminals.Request(asking, &protocol.ControlRequest{
@@ -76,7 +76,10 @@ func (s *toolset) requestControl(
 		}
 		answer := text.WithMessages(grant.Notes, grantedText(info, grant, s.cfg.Now()))
 		if len(in.Steps) > 0 {
-			return s.typeSteps(ctx, req, answer, sendArgs{Terminal: info.SessionID, Steps: in.Steps}, deadline)
+			// The user may have used the terminal since: the steps are for the screen that the agent saw.
+			return s.typeSteps(ctx, req, answer, sendArgs{
+				Terminal: info.SessionID, Steps: in.Steps, ExpectRev: &rev,
+			}, deadline)
 		}
 		screen, err := s.readView(ctx, req, readArgs{Terminal: info.SessionID})
 		if err != nil {

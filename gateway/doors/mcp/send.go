@@ -65,16 +65,12 @@ func (in *sendArgs) readParts() ([]protocol.InputPart, error) {
 	return parts, nil
 }
 
-// checkSteps returns what is wrong with steps that are typed later.
+// checkSteps checks the steps of a call that does something else first. They may be empty.
 func checkSteps(steps []text.Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	in := sendArgs{Steps: steps}
-	_, err := in.readParts()
-	if err == nil {
-		_, err = in.waitCondition()
-	}
+	_, err := text.StepParts(steps)
 	return err
 }
 

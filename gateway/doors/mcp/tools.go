@@ -82,7 +82,7 @@ func (s *toolset) listTools() []tool {
 			param{name: "since_rev", kind: "integer", about: "Only changes since this rev."},
 			tokensParam, timeoutParam, imageParam),
 		define("terminal_request_control",
-			"Ask the user to let you type, then type steps as in terminal_send, or see the screen.",
+			"Ask the user to let you type; steps follow as in terminal_send, on the same screen.",
 			&mcp.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)}, false, s.requestControl, terminalParam,
 			param{name: "reason", kind: "string", required: true, about: "For the user: what you want to do."},
 			param{name: "level", kind: "string", enum: []string{string(protocol.LevelType), string(protocol.LevelDrive)}, about: "drive (default): every key. type: text and editing keys at a prompt; Enter and all input elsewhere wait for the user."},

@@ -54,7 +54,7 @@ func (q *Queue) NoteGrantKey(now time.Time, inText bool) (took bool) {
 
 // NoteReplyKey notes that the user pressed the grant key while they could read an agent's message,
 // since shown. answers means that the key is meant for that, by the times that hold for a question.
-// A key that comes too early is taken, and what is typed after it goes nowhere.
+// NoteReplyKey takes a key that comes too early, and the queue drops what is typed after it.
 func (q *Queue) NoteReplyKey(now, shown time.Time) (took, answers bool) {
 	least := MinShown
 	if q.isUnexpected(shown) || q.typed.After(shown) {
